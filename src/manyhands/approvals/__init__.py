@@ -1,0 +1,1 @@
+"""The one inbox for everything that waits for a person."""

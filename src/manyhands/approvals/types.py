@@ -1,0 +1,62 @@
+"""What waits for a person, and what the person can say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+Kind = Literal["tool", "elicitation", "sampling", "workflow", "budget"]
+Scope = Literal["once", "session", "tool", "server"]
+
+
+class ApprovalState(StrEnum):
+    """How far it got."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked. `detail` is shown as it is: who asks, tool and server, exact arguments, why it asks."""
+
+    kind: Kind
+    title: str
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    channel_id: str | None = None
+    run_id: str | None = None
+    call_id: str | None = None
+    expires_in_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How it ended. `response` holds form data, `reason` why it was refused."""
+
+    state: ApprovalState
+    scope: Scope = "once"
+    response: Any = None
+    reason: str | None = None
+
+    @property
+    def approved(self) -> bool:
+        return self.state is ApprovalState.APPROVED
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """One entry of the inbox."""
+
+    id: str
+    question: Question
+    state: ApprovalState
+    created_at: datetime
+    expires_at: datetime | None
+    answer: Answer | None = None
+    resolved_at: datetime | None = None

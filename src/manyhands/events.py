@@ -1,0 +1,187 @@
+"""The event bus: one strictly growing `seq`, live subscribers, replay of what a client missed.
+
+The bus owns order and delivery. Where durable events are kept is behind `EventLog`; events that live in memory
+only (deltas, progress) pass through the same bus and the same numbering.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+import anyio
+
+from manyhands.clock import Clock, SystemClock, rfc3339
+
+EPHEMERAL = frozenset({"run.delta", "run.thinking", "tool.progress", "quality.progress"})
+RESERVED_BLOCK = 10_000
+RING_SIZE = 4096
+QUEUE_SIZE = 1024
+REPLAY_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened."""
+
+    seq: int
+    type: str
+    channel_id: str | None
+    data: dict[str, Any]
+    at: datetime
+
+    def envelope(self) -> dict[str, Any]:
+        """As it goes over the wire."""
+        return {
+            "seq": self.seq,
+            "type": self.type,
+            "channel_id": self.channel_id,
+            "data": self.data,
+            "at": rfc3339(self.at),
+        }
+
+
+class EventLog(Protocol):
+    """Where durable events are kept."""
+
+    def append(self, event: Event) -> None:
+        """Keep it; the write may still be on its way when this returns."""
+        ...
+
+    async def since(self, seq: int, limit: int) -> Sequence[Event]:
+        """Kept events after `seq`, in order."""
+        ...
+
+    async def floor(self) -> int:
+        """The highest `seq` that is no longer kept."""
+        ...
+
+    async def reserve(self, count: int) -> int:
+        """Reserve the next `count` numbers for good and answer with the last one used before them."""
+        ...
+
+
+class EventBus:
+    """Publishes events to everyone who listens."""
+
+    def __init__(self, log: EventLog, clock: Clock | None = None) -> None:
+        self._log = log
+        self._clock = clock or SystemClock()
+        self._seq = 0
+        self._reserved = 0
+        self._ring: deque[Event] = deque(maxlen=RING_SIZE)
+        self._subscribers: set[_Queue] = set()
+        self._observers: list[Callable[[Event], None]] = []
+
+    async def start(self) -> None:
+        """Take numbers above every number given out before, also by a process that was killed."""
+        await self._reserve()
+
+    async def keep_reserved(self) -> None:
+        """Reserve more numbers ahead of need; the daemon calls it now and then."""
+        if self._reserved - self._seq < RESERVED_BLOCK:
+            self._reserved = await self._log.reserve(2 * RESERVED_BLOCK) + 2 * RESERVED_BLOCK
+
+    async def _reserve(self) -> None:
+        self._seq = await self._log.reserve(2 * RESERVED_BLOCK)
+        self._reserved = self._seq + 2 * RESERVED_BLOCK
+
+    @property
+    def seq(self) -> int:
+        """The last number given out."""
+        return self._seq
+
+    def observe(self, observer: Callable[[Event], None]) -> None:
+        """Call `observer` in the publisher's task; it must not block."""
+        self._observers.append(observer)
+
+    def publish(self, type: str, data: dict[str, Any], *, channel_id: str | None = None) -> Event:
+        """Number it, keep it and hand it to everyone who listens, without waiting for anyone."""
+        self._seq += 1
+        event = Event(self._seq, type, channel_id, data, self._clock.now())
+        self._ring.append(event)
+        if type not in EPHEMERAL:
+            self._log.append(event)
+        for observer in self._observers:
+            observer(event)
+        for queue in self._subscribers:
+            queue.offer(event)
+        return event
+
+    @asynccontextmanager
+    async def subscribe(self, since: int | None = None) -> AsyncIterator[AsyncIterator[Event]]:
+        """Events from now on, or from after `since`: `async with bus.subscribe() as events: async for …`."""
+        queue = _Queue(self._seq if since is None else since)
+        self._subscribers.add(queue)
+        try:
+            yield self._deliver(queue, replay=since is not None)
+        finally:
+            self._subscribers.discard(queue)
+
+    async def _deliver(self, queue: _Queue, *, replay: bool) -> AsyncIterator[Event]:
+        while True:
+            if replay or queue.lagged:
+                async for event in self._catch_up(queue):
+                    yield event
+                replay = False
+            event = await queue.next()
+            if event.seq > queue.delivered:
+                queue.delivered = event.seq
+                yield event
+
+    async def _catch_up(self, queue: _Queue) -> AsyncIterator[Event]:
+        """What was missed: from memory when it is still there, else from the log, else a `gap`."""
+        queue.restart()
+        if queue.delivered > self._seq or queue.delivered < await self._log.floor():
+            queue.delivered = self._seq
+            yield Event(self._seq, "gap", None, {"reason": "events before this are no longer kept"}, self._clock.now())
+            return
+        while not self._ring_covers(queue.delivered):
+            page = await self._log.since(queue.delivered, REPLAY_PAGE)
+            if not page:
+                break
+            for event in page:
+                queue.delivered = event.seq
+                yield event
+        for event in [event for event in self._ring if event.seq > queue.delivered]:
+            queue.delivered = event.seq
+            yield event
+
+    def _ring_covers(self, seq: int) -> bool:
+        return seq >= self._seq or (bool(self._ring) and self._ring[0].seq <= seq + 1)
+
+
+class _Queue:
+    """One listener's bounded queue. When it is full, memory-only events are dropped; for others it catches up later."""
+
+    def __init__(self, delivered: int) -> None:
+        self.delivered = delivered
+        self.lagged = False
+        self._events: deque[Event] = deque()
+        self._wake = anyio.Event()
+
+    def offer(self, event: Event) -> None:
+        if self.lagged:
+            return
+        if len(self._events) >= QUEUE_SIZE:
+            if event.type in EPHEMERAL:
+                return
+            self.lagged = True
+        else:
+            self._events.append(event)
+        self._wake.set()
+
+    def restart(self) -> None:
+        """Forget what is queued: it is read again from the log."""
+        self._events.clear()
+        self.lagged = False
+
+    async def next(self) -> Event:
+        while not self._events:
+            self._wake = anyio.Event()
+            await self._wake.wait()
+        return self._events.popleft()

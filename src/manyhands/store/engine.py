@@ -1,0 +1,85 @@
+"""Where data lives: SQLite through one writer thread and read-only readers, PostgreSQL through async psycopg.
+
+A unit of work is a plain function that takes a SQLAlchemy connection; the store decides where it runs, and may
+run it again when the transaction it shared with others broke. The store owns transactions and connections; it
+knows no table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from manyhands.errors import InvalidError
+from manyhands.store.urls import is_sqlite, scheme_of, sqlite_path
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from sqlalchemy import Connection
+
+    from manyhands.store.postgresql import PostgresStore
+    from manyhands.store.sqlite import SqliteStore
+
+T = TypeVar("T")
+Work = Callable[["Connection"], T]
+
+
+class Store(Protocol):
+    """The same for both databases."""
+
+    dialect: str
+
+    async def write(self, work: Work[T]) -> T:
+        """Run it in a transaction of its own; when this returns, it is committed."""
+        ...
+
+    def post(self, work: Work[object]) -> None:
+        """Run it like `write`, in order with other posted work, without waiting; a failure is logged."""
+        ...
+
+    async def read(self, work: Work[T]) -> T:
+        """Run it on a connection that cannot write."""
+        ...
+
+    async def size(self) -> int:
+        """Bytes on disk."""
+        ...
+
+
+@asynccontextmanager
+async def open_store(url: str) -> AsyncIterator[Store]:
+    """Open the database at `url`, bring its schema up to date, and close it at the end."""
+    store = _make(url)
+    async with store:
+        await _migrate(url, store)
+        yield store
+
+
+def _make(url: str) -> SqliteStore | PostgresStore:
+    scheme = scheme_of(url)
+    if is_sqlite(url):
+        from manyhands.store.sqlite import SqliteStore
+
+        return SqliteStore(sqlite_path(url))
+    if scheme in ("postgresql", "postgres"):
+        from manyhands.store.postgresql import PostgresStore
+
+        return PostgresStore(url)
+    raise InvalidError(
+        f"The database URL begins with {scheme!r}.",
+        hint="Use sqlite:///PATH or postgresql://USER@HOST/NAME.",
+    )
+
+
+async def _migrate(url: str, store: Store) -> None:
+    from manyhands.store.schema import current_revision, head_revision
+
+    revision = await store.read(current_revision)
+    if revision != head_revision():
+        import anyio
+
+        from manyhands.store.migrate import upgrade
+
+        await anyio.to_thread.run_sync(upgrade, url, revision)

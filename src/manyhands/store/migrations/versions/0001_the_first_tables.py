@@ -1,0 +1,202 @@
+"""The first tables"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+from manyhands.store import columns
+
+revision = "0001"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.create_table(
+        "approvals",
+        sa.Column("id", sa.String(length=64), nullable=False),
+        sa.Column("kind", sa.String(length=16), nullable=False),
+        sa.Column("state", sa.String(length=16), nullable=False),
+        sa.Column("channel_id", sa.String(length=64), nullable=True),
+        sa.Column("run_id", sa.String(length=64), nullable=True),
+        sa.Column("call_id", sa.String(length=64), nullable=True),
+        sa.Column("title", sa.Text(), nullable=False),
+        sa.Column("detail", columns.Json(), nullable=False),
+        sa.Column("answer", columns.Json(), nullable=True),
+        sa.Column("created_at", columns.Moment(), nullable=False),
+        sa.Column("expires_at", columns.Moment(), nullable=True),
+        sa.Column("resolved_at", columns.Moment(), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_approvals")),
+    )
+    with op.batch_alter_table("approvals", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_approvals_state"), ["state"], unique=False)
+
+    op.create_table(
+        "channels",
+        sa.Column("id", sa.String(length=64), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("dir_path", sa.Text(), nullable=True),
+        sa.Column("platform", sa.String(length=32), server_default="local", nullable=False),
+        sa.Column("parent_id", sa.String(length=64), nullable=True),
+        sa.Column("branch", sa.Text(), nullable=True),
+        sa.Column("worktree", sa.Text(), nullable=True),
+        sa.Column("active", sa.Boolean(), nullable=False),
+        sa.Column("trusted", sa.Boolean(), nullable=False),
+        sa.Column("created_at", columns.Moment(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["parent_id"], ["channels.id"], name=op.f("fk_channels_parent_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_channels")),
+    )
+    with op.batch_alter_table("channels", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_channels_dir_path"), ["dir_path"], unique=False)
+        batch_op.create_index(batch_op.f("ix_channels_parent_id"), ["parent_id"], unique=False)
+        batch_op.create_index(
+            "uq_channels_directory",
+            ["dir_path", "platform"],
+            unique=True,
+            sqlite_where=sa.text("parent_id IS NULL"),
+            postgresql_where=sa.text("parent_id IS NULL"),
+        )
+
+    op.create_table(
+        "events",
+        sa.Column("seq", columns.BigInt(), autoincrement=False, nullable=False),
+        sa.Column("type", sa.String(length=64), nullable=False),
+        sa.Column("channel_id", sa.String(length=64), nullable=True),
+        sa.Column("data", columns.Json(), nullable=False),
+        sa.Column("at", columns.Moment(), nullable=False),
+        sa.PrimaryKeyConstraint("seq", name=op.f("pk_events")),
+    )
+    with op.batch_alter_table("events", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_events_at"), ["at"], unique=False)
+
+    op.create_table(
+        "meta",
+        sa.Column("key", sa.String(length=64), nullable=False),
+        sa.Column("value", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("key", name=op.f("pk_meta")),
+    )
+    op.create_table(
+        "rules",
+        sa.Column("id", sa.String(length=64), nullable=False),
+        sa.Column("effect", sa.String(length=8), nullable=False),
+        sa.Column("server", sa.Text(), nullable=True),
+        sa.Column("tool", sa.Text(), nullable=True),
+        sa.Column("arguments", columns.Json(), nullable=False),
+        sa.Column("channel_id", sa.String(length=64), nullable=True),
+        sa.Column("session_id", sa.String(length=64), nullable=True),
+        sa.Column("note", sa.Text(), nullable=True),
+        sa.Column("created_at", columns.Moment(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_rules")),
+    )
+    with op.batch_alter_table("rules", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_rules_session_id"), ["session_id"], unique=False)
+
+    op.create_table(
+        "servers",
+        sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
+        sa.Column("project", sa.Text(), server_default="", nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("safe_name", sa.String(length=128), nullable=False),
+        sa.Column("transport", sa.String(length=8), nullable=False),
+        sa.Column("command", sa.Text(), nullable=True),
+        sa.Column("args", columns.Json(), nullable=False),
+        sa.Column("env", columns.Json(), nullable=False),
+        sa.Column("cwd", sa.Text(), nullable=True),
+        sa.Column("url", sa.Text(), nullable=True),
+        sa.Column("headers", columns.Json(), nullable=False),
+        sa.Column("enabled", sa.Boolean(), nullable=False),
+        sa.Column("trust", sa.String(length=8), nullable=False),
+        sa.Column("tool_timeout", sa.Integer(), nullable=False),
+        sa.Column("connect_timeout", sa.Integer(), nullable=False),
+        sa.Column("parallel", sa.String(length=12), nullable=False),
+        sa.Column("held", sa.Boolean(), nullable=False),
+        sa.Column("approved_hash", sa.String(length=64), nullable=True),
+        sa.Column("created_at", columns.Moment(), nullable=False),
+        sa.Column("updated_at", columns.Moment(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_servers")),
+        sa.UniqueConstraint("project", "safe_name", name=op.f("uq_servers_project_safe_name")),
+        sqlite_autoincrement=True,
+    )
+    op.create_table(
+        "settings",
+        sa.Column("name", sa.String(length=64), nullable=False),
+        sa.Column("value", columns.Json(), nullable=True),
+        sa.PrimaryKeyConstraint("name", name=op.f("pk_settings")),
+    )
+    op.create_table(
+        "tool_calls",
+        sa.Column("id", sa.String(length=64), nullable=False),
+        sa.Column("tool", sa.Text(), nullable=False),
+        sa.Column("server", sa.Text(), nullable=False),
+        sa.Column("server_id", sa.Integer(), nullable=True),
+        sa.Column("channel_id", sa.String(length=64), nullable=True),
+        sa.Column("run_id", sa.String(length=64), nullable=True),
+        sa.Column("iteration", sa.Integer(), nullable=True),
+        sa.Column("arguments", columns.Json(), nullable=False),
+        sa.Column("result", sa.Text(), nullable=True),
+        sa.Column("content", columns.Json(), nullable=True),
+        sa.Column("structured_content", columns.Json(), nullable=True),
+        sa.Column("is_error", sa.Boolean(), nullable=False),
+        sa.Column("status", sa.String(length=12), nullable=False),
+        sa.Column("code", sa.String(length=64), nullable=True),
+        sa.Column("error", sa.Text(), nullable=True),
+        sa.Column("duration_ms", sa.Integer(), nullable=True),
+        sa.Column("size", columns.BigInt(), nullable=True),
+        sa.Column("result_file", sa.Text(), nullable=True),
+        sa.Column("at", columns.Moment(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_tool_calls")),
+    )
+    with op.batch_alter_table("tool_calls", schema=None) as batch_op:
+        batch_op.create_index("ix_tool_calls_run_id_id", ["run_id", "id"], unique=False)
+        batch_op.create_index("ix_tool_calls_server_id", ["server", "id"], unique=False)
+        batch_op.create_index("ix_tool_calls_status_id", ["status", "id"], unique=False)
+        batch_op.create_index("ix_tool_calls_tool_id", ["tool", "id"], unique=False)
+
+    op.create_table(
+        "catalogues",
+        sa.Column("server_id", sa.Integer(), nullable=False),
+        sa.Column("version", sa.Text(), nullable=True),
+        sa.Column("protocol", sa.String(length=32), nullable=True),
+        sa.Column("capabilities", columns.Json(), nullable=False),
+        sa.Column("instructions", sa.Text(), nullable=True),
+        sa.Column("prompts", columns.Json(), nullable=False),
+        sa.Column("resources", columns.Json(), nullable=False),
+        sa.Column("resource_templates", columns.Json(), nullable=False),
+        sa.Column("skills", columns.Json(), nullable=False),
+        sa.Column("repairs", columns.Json(), nullable=False),
+        sa.Column("wants_roots", sa.Boolean(), nullable=False),
+        sa.Column("fetched_at", columns.Moment(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["server_id"], ["servers.id"], name=op.f("fk_catalogues_server_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("server_id", name=op.f("pk_catalogues")),
+    )
+    op.create_table(
+        "server_tools",
+        sa.Column("server_id", sa.Integer(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("position", sa.Integer(), nullable=False),
+        sa.Column("definition", columns.Json(), nullable=False),
+        sa.Column("definition_hash", sa.String(length=64), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["server_id"], ["servers.id"], name=op.f("fk_server_tools_server_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("server_id", "name", name=op.f("pk_server_tools")),
+    )
+    op.create_table(
+        "tool_preferences",
+        sa.Column("server_id", sa.Integer(), nullable=False),
+        sa.Column("tool", sa.Text(), nullable=False),
+        sa.Column("enabled", sa.Boolean(), nullable=False),
+        sa.Column("policy", sa.String(length=8), nullable=True),
+        sa.Column("pinned_hash", sa.String(length=64), nullable=True),
+        sa.Column("pinned_definition", columns.Json(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["server_id"], ["servers.id"], name=op.f("fk_tool_preferences_server_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("server_id", "tool", name=op.f("pk_tool_preferences")),
+    )

@@ -1,0 +1,1 @@
+"""Tools: what they are, native ones, permission, results, the log of calls."""
