@@ -1,0 +1,83 @@
+"""What every test may use: the kind of event loop, databases of both kinds, the check that nothing leaks."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+from manyhands.events import EventBus
+from manyhands.store.engine import Store, open_store
+from manyhands.store.event_log import StoredEventLog
+from tests.leaks import mark_session, no_task_stays_behind, nothing_stays_behind
+from tests.postgres import PostgresServer, running_postgres
+
+__all__ = ["no_task_stays_behind", "nothing_stays_behind"]
+
+pytest_plugins = ["pytester"]
+
+
+def pytest_configure() -> None:
+    mark_session()
+    # A busy machine is no failure: properties are tested without a clock.
+    hypothesis.settings.register_profile(
+        "ours", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    )
+    hypothesis.settings.load_profile("ours")
+    # Nobody's keyring is touched by tests, nor by the processes that they start.
+    os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
+    # As under `./dev test`: the environment's own node, npx and uvx, not those of the machine.
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+# --- databases
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """The session's PostgreSQL, started by the first test that needs it."""
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres: PostgresServer) -> Iterator[str]:
+    """A new, empty PostgreSQL database."""
+    with postgres.database() as url:
+        yield url
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    """A SQLite database that is not there yet."""
+    return f"sqlite:///{tmp_path / 'manyhands.db'}"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest) -> str:
+    """A new, empty database of each kind: what is tested with it holds on both."""
+    return str(request.getfixturevalue({"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param]))
+
+
+@pytest.fixture
+async def store(store_url: str) -> AsyncIterator[Store]:
+    """An open store with an up-to-date schema, on each database."""
+    async with open_store(store_url) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def bus(store: Store) -> EventBus:
+    """An event bus that keeps its events in `store`."""
+    started = EventBus(StoredEventLog(store))
+    await started.start()
+    return started

@@ -1,0 +1,183 @@
+"""What users of systems like this one have suffered from, as requirements; the tests that prove each name it.
+
+A test names what it proves with `@pytest.mark.requirement("L05")`; `python -m tests.requirements` lists the
+requirements with their tests. `test_requirements.py` fails when one has no test.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One thing that must hold, under the id that tests name."""
+
+    id: str
+    text: str
+
+
+REQUIREMENTS = (
+    # --- connections and processes
+    Requirement(
+        "L01",
+        "A local server that dies is started again, with growing pauses and a limit; which attempt of "
+        "how many is shown, and one command reconnects all servers.",
+    ),
+    Requirement(
+        "L02",
+        "A failed server says why: its command, exit code, how long it lived and the last 64 KiB of "
+        "what it wrote to stderr. Writing to stderr alone is no failure.",
+    ),
+    Requirement(
+        "L03",
+        "No process outlives its owner: a server's whole process tree ends when it is edited, "
+        "reconnected or removed, when the daemon stops, and when the daemon is killed outright.",
+    ),
+    Requirement(
+        "L04",
+        "Reading the catalogue never waits for a connection: it answers from the last lists that were "
+        "good, however slow or dead a server is.",
+    ),
+    Requirement(
+        "L05",
+        "When an HTTP server has forgotten our session, we drop it, connect anew and repeat the call once.",
+    ),
+    Requirement(
+        "L07",
+        "Lists that come in pages are read to the last page, for every kind of list.",
+    ),
+    Requirement(
+        "L08",
+        "A flood on stdout or stderr, or one huge frame, ends in a clear error, and the memory of the "
+        "daemon stays level.",
+    ),
+    Requirement(
+        "L09",
+        "Servers start side by side but only so many at once, and each has a time limit of its own for "
+        "connecting.",
+    ),
+    Requirement(
+        "L10",
+        "`connected` means usable: a server whose connection works but whose tools could not be read "
+        "shows that.",
+    ),
+    # --- calls
+    Requirement(
+        "L11",
+        "One place owns a call's time limit: progress extends it up to a hard cap, the elapsed time can"
+        " be seen, and the error names both numbers.",
+    ),
+    Requirement(
+        "L12",
+        "Stopping a call tells the server first and then stops waiting; the server itself goes on.",
+    ),
+    Requirement(
+        "L14",
+        "Whether calls of a server may run side by side is its setting: all of them, only those that "
+        "read, none.",
+    ),
+    Requirement(
+        "L15",
+        "Nothing of a result is lost: text beside structured content, images, and the flag that says it"
+        " is an error.",
+    ),
+    Requirement(
+        "L16",
+        "A result over the limit goes to a file; the caller gets its head, its tail, its true size and "
+        "a way to read the rest in pages.",
+    ),
+    Requirement(
+        "L18",
+        "A tool with a name that is too long or a schema that is broken is repaired or left out, by "
+        "itself and with a report; all other tools are offered.",
+    ),
+    # --- what is offered
+    Requirement(
+        "L21",
+        "For every tool there is one view that says why it is offered or why it is not.",
+    ),
+    # --- permission and trust
+    Requirement(
+        "L22",
+        "A permission lasts as long as was said: once, this session, always for the tool, always for "
+        "the server; patterns that allow do not ask again; each can be seen and taken back.",
+    ),
+    Requirement(
+        "L23",
+        "Who is asked for permission sees the exact arguments, bounded in size, with invisible and "
+        "direction-changing characters made visible.",
+    ),
+    Requirement(
+        "L24",
+        "What a server says of its own tools can make the default stricter and never looser; only a "
+        "person's rule can loosen it.",
+    ),
+    Requirement(
+        "L25",
+        "A tool is pinned by name, description and schema: when its definition changes after it was "
+        "allowed, the difference is shown in readable form and permission is asked again.",
+    ),
+    # --- sign-in and secrets
+    Requirement(
+        "L27",
+        "Sign-in lasts: tokens are refreshed by one at a time, the old one is kept until the new one "
+        "works, a refusal shows as `needs_auth` and not as an error, and a browser on another machine "
+        "is enough.",
+    ),
+    Requirement(
+        "L28",
+        "Secrets are kept as references and appear in no listing, log, argument list or plain file.",
+    ),
+    Requirement(
+        "L29",
+        "A config file with the wrong top key or with stray white space in a value is not read as "
+        "empty: the message names the file and the key.",
+    ),
+)
+
+IDS = frozenset(requirement.id for requirement in REQUIREMENTS)
+
+
+def proofs_in(directory: Path) -> dict[str, list[str]]:
+    """The tests below a directory by the requirement that they name."""
+    found = defaultdict(list)
+    for path in sorted(directory.rglob("test_*.py")):
+        if "node_modules" not in path.parts:
+            for name, test in _marked_tests(ast.parse(path.read_text(encoding="utf-8")), []):
+                found[name].append(f"{path.relative_to(directory)}::{test}")
+    return dict(found)
+
+
+def _marked_tests(scope: ast.Module | ast.ClassDef, inherited: list[str]) -> Iterator[tuple[str, str]]:
+    """(requirement, test) for each mark that holds for a test: its own, its class's and its module's."""
+    names = inherited + [name for node in scope.body if _is_pytestmark(node) for name in _named_in(node)]
+    for node in scope.body:
+        if isinstance(node, ast.ClassDef):
+            own = [name for decorator in node.decorator_list for name in _named_in(decorator)]
+            yield from _marked_tests(node, names + own)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
+            own = [name for decorator in node.decorator_list for name in _named_in(decorator)]
+            yield from ((name, node.name) for name in names + own)
+
+
+def _is_pytestmark(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark"
+
+
+def _named_in(node: ast.AST) -> Iterator[str]:
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.requirement":
+            yield from (str(argument.value) for argument in call.args if isinstance(argument, ast.Constant))
+
+
+if __name__ == "__main__":
+    found = proofs_in(Path(__file__).parent)
+    for requirement in REQUIREMENTS:
+        print(
+            f"{requirement.id}  {requirement.text}", *found.get(requirement.id, ["(no test)"]), sep="\n     "
+        )
