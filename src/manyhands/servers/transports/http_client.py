@@ -1,0 +1,255 @@
+"""The HTTP client under the HTTP and SSE transports: one failed request stays that request's failure.
+
+The SDK lets an exception of one request end the whole connection, so nothing is raised for a POST: it gets an
+answer that says what went wrong. Bodies are bounded. What a refusal or a lost session means is decided above.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any
+
+import httpx2
+
+from manyhands.servers.transports.types import (
+    FRAME_TOO_LARGE,
+    STALE_SESSION,
+    TRANSPORT_FAILED,
+    UNAUTHORIZED,
+    Unauthorized,
+)
+
+log = logging.getLogger(__name__)
+
+SESSION_HEADER = "mcp-session-id"
+_TIMEOUT = httpx2.Timeout(connect=10.0, read=None, write=30.0, pool=30.0)
+_ONE_WAY_TIMEOUT = httpx2.Timeout(30.0, connect=10.0)
+_FAREWELL_TIMEOUT = httpx2.Timeout(2.0)
+_LIMITS = httpx2.Limits(max_connections=256, max_keepalive_connections=64)
+_METHOD_NOT_FOUND = -32601
+_EXCERPT = 200
+_PIECE = 1024 * 1024
+
+
+class BodyTooLarge(httpx2.StreamError):
+    """A body went over the limit."""
+
+
+class BodyLost(httpx2.StreamError):
+    """A body broke off or could not be decoded."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpListener:
+    """Who is told of answers that concern the whole connection."""
+
+    unauthorized: Callable[[Unauthorized], None]
+    stale_session: Callable[[], None]
+    stream: Callable[[bool], None] = lambda is_open: None
+
+
+class IsolatingClient(httpx2.AsyncClient):
+    """An HTTP client for one MCP endpoint."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        auth: httpx2.Auth | None,
+        listener: HttpListener,
+        max_body: int,
+    ) -> None:
+        super().__init__(
+            # Compressed, the bound on a body would not bound what it unpacks to.
+            headers={"accept-encoding": "identity", **headers},
+            auth=auth,
+            timeout=_TIMEOUT,
+            limits=_LIMITS,
+            trust_env=not is_loopback(url),
+        )
+        self._listener = listener
+        self._max_body = max_body
+
+    def build_request(self, method: str, url: httpx2.URL | str, **options: Any) -> httpx2.Request:
+        body = options.pop("json", None)
+        if body is not None:
+            # Escapes carry what UTF-8 cannot (half surrogate pairs), which otherwise raises inside the SDK.
+            options["content"] = json.dumps(body, separators=(",", ":"))
+            options["headers"] = {"content-type": "application/json", **(options.get("headers") or {})}
+            if "id" not in body or "method" not in body:
+                options["timeout"] = _ONE_WAY_TIMEOUT  # the SDK writes nothing else until it is through
+        return super().build_request(method, url, **options)
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        if request.method == "DELETE":
+            request.extensions["timeout"] = _FAREWELL_TIMEOUT.as_dict()
+        if request.method == "GET":
+            return await self._open_stream(request, options)
+        if request.method != "POST":
+            response = await super().send(request, **options)
+            self._bound(response)
+            self._note_refusal(response)
+            return response
+        try:
+            response = await super().send(request, **options)
+            self._bound(response)
+            return await self._examined(request, response)
+        except BodyTooLarge as error:
+            return failure(request, FRAME_TOO_LARGE, str(error))
+        except Exception as error:  # the border of one request: refused, reset, timed out, no sign-in
+            log.info("A request to %s failed", shown_url(str(request.url)), exc_info=True)
+            return failure(request, TRANSPORT_FAILED, f"{type(error).__name__}: {error}".rstrip(": "))
+
+    async def _open_stream(self, request: httpx2.Request, options: dict[str, Any]) -> httpx2.Response:
+        """The stream of the server's own messages. A server that has none (405) is as good as any other."""
+        try:
+            response = await super().send(request, **options)
+        except httpx2.HTTPError:
+            self._listener.stream(False)
+            raise
+        self._bound(response)
+        self._note_refusal(response)
+        if response.status_code == 200:
+            self._listener.stream(True)
+        elif response.status_code != 405:
+            self._listener.stream(False)
+        return response
+
+    def _bound(self, response: httpx2.Response) -> None:
+        encoding = response.headers.pop("content-encoding", "identity").strip().lower()
+        is_events = _content_type(response) == "text/event-stream"  # bounded event by event
+        if is_events and encoding == "identity":
+            return
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _BoundedBody(response.stream, None if is_events else self._max_body, encoding)
+
+    async def _examined(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
+        """The response; where it is a refusal or a failure, one that says so in JSON-RPC."""
+        if response.status_code in (401, 403):
+            self._note_refusal(response)
+            excerpt = await _excerpt(response)
+            text = f"The server wants a sign-in (HTTP {response.status_code}{excerpt})."
+            return failure(request, UNAUTHORIZED, text, response.status_code)
+        if await self._is_stale(request, response):
+            self._listener.stale_session()
+            await response.aclose()
+            return failure(request, STALE_SESSION, "The server does not know this session any more.", 404)
+        is_json = _content_type(response) == "application/json"
+        if is_json:
+            await response.aread()
+        elif response.status_code >= 500 or response.status_code == 429:
+            excerpt = await _excerpt(response)
+            text = f"The server answered HTTP {response.status_code}{excerpt}."
+            return failure(request, TRANSPORT_FAILED, text, response.status_code)
+        return response
+
+    def _note_refusal(self, response: httpx2.Response) -> None:
+        if response.status_code in (401, 403):
+            challenge = response.headers.get("www-authenticate")
+            self._listener.unauthorized(Unauthorized(response.status_code, challenge))
+
+    async def _is_stale(self, request: httpx2.Request, response: httpx2.Response) -> bool:
+        """404 by the specification; many servers say 400 and explain."""
+        if SESSION_HEADER not in request.headers or response.status_code not in (400, 404, 410):
+            return False
+        body = await response.aread()
+        if response.status_code == 400:
+            return b"session" in body.lower()
+        return f'"code":{_METHOD_NOT_FOUND}'.encode() not in body.replace(b" ", b"")
+
+
+class _BoundedBody(httpx2.AsyncByteStream):
+    """A body of at most `limit` bytes when unpacked; however it fails, it fails one request."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream, limit: int | None, encoding: str) -> None:
+        self._inner = inner
+        self._limit = limit
+        self._encoding = encoding
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        try:
+            async with aclosing(self._unpacked()) as pieces:
+                async for piece in pieces:
+                    size += len(piece)
+                    self._check(size)
+                    yield piece
+        except (httpx2.TransportError, zlib.error) as error:
+            raise BodyLost(f"{type(error).__name__}: {error}") from error
+
+    def _check(self, size: int) -> None:
+        if self._limit is not None and size > self._limit:
+            raise BodyTooLarge(
+                f"The server's answer is over the limit of {self._limit} bytes for one message, so it was"
+                " thrown away. Ask for less at a time."
+            )
+
+    async def _unpacked(self) -> AsyncGenerator[bytes, None]:
+        if self._encoding in ("identity", ""):
+            async for piece in self._inner:
+                yield piece
+            return
+        if self._encoding not in ("gzip", "x-gzip", "deflate"):
+            raise BodyLost(f"The body is packed as {self._encoding!r}, which was not asked for.")
+        unpacker = zlib.decompressobj(wbits=47)  # 32 + 15: gzip or zlib, by its header
+        async for piece in self._inner:
+            packed = piece
+            while packed:
+                yield unpacker.decompress(packed, _PIECE)
+                packed = unpacker.unconsumed_tail
+        yield unpacker.flush()
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def failure(request: httpx2.Request, code: int, text: str, status: int = 503) -> httpx2.Response:
+    """An HTTP response that fails the JSON-RPC request it answers, and nothing else."""
+    error = {"jsonrpc": "2.0", "id": request_id(request), "error": {"code": code, "message": text}}
+    return httpx2.Response(status, json=error, request=request)
+
+
+def request_id(request: httpx2.Request) -> int | str | None:
+    """The JSON-RPC id in a request's body."""
+    try:
+        message = json.loads(request.content)
+    except (ValueError, httpx2.RequestNotRead):
+        return None
+    found = message.get("id") if isinstance(message, dict) else None
+    return found if isinstance(found, int | str) else None
+
+
+async def _excerpt(response: httpx2.Response) -> str:
+    try:
+        text = (await response.aread()).decode("utf-8", "replace").strip()
+    except httpx2.StreamError:
+        text = ""
+    return f": {' '.join(text.split())[:_EXCERPT]}" if text else ""
+
+
+def _content_type(response: httpx2.Response) -> str:
+    return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
+
+
+def is_loopback(url: str) -> bool:
+    """Whether a URL stays on this machine, so that no proxy may see it."""
+    host = httpx2.URL(url).host
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def shown_url(url: str) -> str:
+    """A URL without what may be secret in it: the user part and the query."""
+    parsed = httpx2.URL(url)
+    return str(parsed.copy_with(userinfo=b"", query=None, fragment=None)) + ("?…" if parsed.query else "")

@@ -1,0 +1,192 @@
+"""Which requests of a connection wait for an answer, so that a lost answer can be told to whom it belongs and
+the answer to a list request can be mended before the SDK judges it.
+
+Shared by all transports; `WatchedRead` and `WatchedWrite` put it between the SDK and streams of the SDK's.
+"""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp.types import (
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+)
+
+from manyhands.servers.transports.listings import LISTINGS, mended_listing
+from manyhands.servers.types import Repair
+
+if TYPE_CHECKING:
+    from mcp.client._transport import ReadStream, WriteStream
+
+_PROTOCOL_KEY = "io.modelcontextprotocol/protocolVersion"
+_MOST_PENDING = 10_000
+_MOST_REPAIRS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    method: str
+    modern: bool
+    first_page: bool
+
+
+class PendingRequests:
+    """The requests under way on one connection, and what was mended in the listings it received."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[RequestId, _Listing | None] = {}
+        self._repairs: dict[str, list[Repair]] = {}
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """What was mended in the last listing of each kind."""
+        return tuple(repair for repairs in self._repairs.values() for repair in repairs)
+
+    def sent(self, message: JSONRPCMessage) -> None:
+        """Take note of a message on its way out."""
+        if isinstance(message, JSONRPCRequest):
+            self._waiting[message.id] = _listing(message) if message.method in LISTINGS else None
+            if len(self._waiting) > _MOST_PENDING:
+                del self._waiting[next(iter(self._waiting))]
+        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._pop((message.params or {}).get("requestId"))
+
+    def received(self, message: JSONRPCMessage) -> JSONRPCMessage:
+        """Take note of a message that arrived, and mend it if it answers a list request."""
+        if isinstance(message, JSONRPCResponse):
+            if listing := self._pop(message.id):
+                message.result = self._mended(listing, message.result)
+        elif isinstance(message, JSONRPCError):
+            if message.id is None and len(self._waiting) == 1:
+                # The server could not tell what it answers; there is only one thing that it can be.
+                message.id = next(iter(self._waiting))
+            if message.id is not None:
+                self._pop(message.id)
+        return message
+
+    def failed(self, request_id: RequestId | None, code: int, text: str) -> list[JSONRPCError]:
+        """Error answers for one request if it is under way, or for all when nobody knows which it was."""
+        if request_id is None:
+            lost = list(self._waiting)
+        else:
+            lost = [known for known in (request_id, _as_number(request_id)) if known in self._waiting][:1]
+        for known in lost:
+            del self._waiting[known]
+        error = ErrorData(code=code, message=text)
+        return [JSONRPCError(jsonrpc="2.0", id=known, error=error) for known in lost]
+
+    def _pop(self, request_id: RequestId | None) -> _Listing | None:
+        if request_id is None:
+            return None
+        if request_id not in self._waiting:
+            request_id = _as_number(request_id)
+        return self._waiting.pop(request_id, None)
+
+    def _mended(self, listing: _Listing, result: dict[str, object]) -> dict[str, object]:
+        result, repairs = mended_listing(listing.method, result, modern=listing.modern)
+        known = [] if listing.first_page else self._repairs.get(listing.method, [])
+        self._repairs[listing.method] = (known + repairs)[:_MOST_REPAIRS]
+        return result
+
+
+def _listing(request: JSONRPCRequest) -> _Listing:
+    params = request.params or {}
+    modern = str((params.get("_meta") or {}).get(_PROTOCOL_KEY, "")) >= "2026"
+    return _Listing(request.method, modern, first_page=params.get("cursor") is None)
+
+
+def _as_number(request_id: RequestId) -> RequestId:
+    """Some servers send a number back as text."""
+    return int(request_id) if isinstance(request_id, str) and request_id.isdecimal() else request_id
+
+
+class WatchedRead:
+    """A read stream of the SDK whose answers pass through the pending requests."""
+
+    def __init__(
+        self,
+        inner: ReadStream[SessionMessage | Exception],
+        pending: PendingRequests,
+        on_end: Callable[[], None],
+    ) -> None:
+        self._inner = inner
+        self._pending = pending
+        self._on_end = on_end
+
+    @property
+    def last_context(self) -> contextvars.Context | None:
+        """The sender's context, which the SDK looks for."""
+        return getattr(self._inner, "last_context", None)
+
+    async def receive(self) -> SessionMessage | Exception:
+        try:
+            return await self.__anext__()
+        except StopAsyncIteration:
+            raise anyio.EndOfStream from None
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return self._noted(await self._inner.__anext__())
+        except StopAsyncIteration:
+            self._on_end()
+            raise
+
+    def _noted(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
+        if isinstance(item, SessionMessage):
+            item.message = self._pending.received(item.message)
+        return item
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._inner.aclose()
+
+
+class WatchedWrite:
+    """A write stream of the SDK that tells the pending requests what goes out."""
+
+    def __init__(self, inner: WriteStream[SessionMessage], pending: PendingRequests) -> None:
+        self._inner = inner
+        self._pending = pending
+
+    async def send(self, item: SessionMessage, /) -> None:
+        self._pending.sent(item.message)
+        await self._inner.send(item)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._inner.aclose()

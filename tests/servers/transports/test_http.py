@@ -1,0 +1,221 @@
+"""Over HTTP one failed request stays one failed request, and what concerns the connection is told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import MCPError
+
+from manyhands.servers.transports.http import HttpTransport
+from manyhands.servers.transports.http_client import is_loopback, shown_url
+from manyhands.servers.transports.types import (
+    FRAME_TOO_LARGE,
+    STALE_SESSION,
+    TRANSPORT_FAILED,
+    UNAUTHORIZED,
+    Unauthorized,
+)
+from tests.servers.transports.odd_http import OddServer, connected, running_odd_server, text
+from tests.servers.transports.test_stdio import memory_growth
+
+pytestmark = pytest.mark.anyio
+
+MEGABYTE = 1_000_000
+
+
+@pytest.fixture
+def server() -> Iterator[OddServer]:
+    with running_odd_server() as started:
+        yield started
+
+
+async def test_a_server_is_called(server: OddServer) -> None:
+    transport = HttpTransport(server.url())
+    async with connected(transport) as client:
+        assert text(await client.call_tool("echo", {"text": "hé"})) == "hé"
+        assert len(text(await client.call_tool("streamed", {"size": 3 * MEGABYTE}))) == 3 * MEGABYTE
+        assert transport.diagnostics().target == server.url()
+        assert not transport.closed.is_set()
+    assert transport.closed.is_set()
+
+
+async def test_a_server_that_goes_away_and_comes_back_keeps_its_client(server: OddServer) -> None:
+    async with connected(HttpTransport(server.url())) as client:
+        server.stop()
+        for _ in range(2):
+            with pytest.raises(MCPError, match="ConnectError") as caught:
+                await client.call_tool("echo", {})
+            assert caught.value.code == TRANSPORT_FAILED
+        server.restart()
+        assert text(await client.call_tool("echo", {"text": "back"})) == "back"
+
+
+@pytest.mark.parametrize("way", ["hang_up", "cut"])
+async def test_a_broken_answer_fails_its_call_and_no_other(server: OddServer, way: str) -> None:
+    async with connected(HttpTransport(server.url())) as client:
+        waiting = asyncio.ensure_future(client.call_tool("hang", {}))
+        with pytest.raises(MCPError) as caught:
+            await client.call_tool(way, {})
+        assert caught.value.code == TRANSPORT_FAILED
+        assert text(await client.call_tool("echo", {"text": "still here"})) == "still here"
+        assert not waiting.done()
+        waiting.cancel()
+
+
+@pytest.mark.requirement("L08")
+@pytest.mark.parametrize("tool", ["large", "streamed", "packed"])
+async def test_an_answer_over_the_limit_fails_its_call_and_leaves_the_memory_level(
+    server: OddServer, tool: str
+) -> None:
+    async with connected(HttpTransport(server.url(), max_frame=2 * MEGABYTE)) as client:
+        await client.call_tool("echo", {})
+        with memory_growth() as growth, pytest.raises(MCPError, match="2000000 byte") as caught:
+            await client.call_tool(tool, {"size": 100 * MEGABYTE})
+        assert caught.value.code == FRAME_TOO_LARGE
+        assert growth() < 40 * MEGABYTE
+        assert text(await client.call_tool("echo", {"text": "still here"})) == "still here"
+
+
+async def test_a_packed_answer_that_nobody_asked_for_is_unpacked(server: OddServer) -> None:
+    async with connected(HttpTransport(server.url())) as client:
+        assert len(text(await client.call_tool("packed", {"size": 3 * MEGABYTE}))) == 3 * MEGABYTE
+        with pytest.raises(MCPError, match="packed as 'zstd'"):
+            await client.call_tool("packed", {"size": 1, "encoding": "zstd"})
+
+
+async def test_an_error_page_is_quoted(server: OddServer) -> None:
+    async with connected(HttpTransport(server.url())) as client:
+        with pytest.raises(MCPError, match="HTTP 502: <h1>Bad gateway</h1>") as caught:
+            await client.call_tool("status", {"status": 502, "body": "<h1>Bad\n gateway</h1>"})
+        assert caught.value.code == TRANSPORT_FAILED
+
+
+async def test_a_refusal_is_told_with_its_challenge(server: OddServer) -> None:
+    told: list[Unauthorized] = []
+    transport = HttpTransport(server.url("/secret"), on_unauthorized=told.append)
+    with pytest.RaisesGroup(
+        pytest.RaisesExc(MCPError, match="HTTP 401: who are you"), flatten_subgroups=True
+    ) as caught:
+        async with connected(transport):
+            pass
+    [error] = caught.value.exceptions
+    while isinstance(error, ExceptionGroup):
+        [error] = error.exceptions
+    assert isinstance(error, MCPError)
+    assert error.code == UNAUTHORIZED
+    assert told == [Unauthorized(401, "Bearer realm=odd")]
+    assert transport.unauthorized == told[0]
+
+
+@pytest.mark.parametrize("tool", ["forget", "status"], ids=["404", "400"])
+async def test_a_session_that_the_server_forgot_is_told(server: OddServer, tool: str) -> None:
+    told: list[str] = []
+    transport = HttpTransport(server.url(), on_stale_session=lambda: told.append("stale"))
+    async with connected(transport) as client:
+        # The SDK lists the tools after the first call, which finds the session forgotten.
+        with pytest.raises(MCPError) as caught:
+            await client.call_tool(tool, {"status": 400, "body": "Bad Request: No valid session ID"})
+        assert caught.value.code == STALE_SESSION
+        assert told == ["stale"]
+        assert transport.stale
+
+
+async def test_a_server_that_does_not_let_go_is_left_in_bounded_time(server: OddServer) -> None:
+    async with connected(HttpTransport(server.url("/clinging"))) as client:
+        await client.call_tool("echo", {})
+
+
+class Witness(httpx2.Auth):
+    """Sees when the session is being given up."""
+
+    def __init__(self) -> None:
+        self.leaving = asyncio.Event()
+
+    async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, Any]:
+        if request.method == "DELETE":
+            self.leaving.set()
+        yield request
+
+
+async def test_a_native_cancel_while_closing_ends_it_and_is_not_swallowed(server: OddServer) -> None:
+    witness = Witness()
+
+    async def own() -> None:
+        async with connected(HttpTransport(server.url("/clinging"), auth=witness)):
+            pass
+
+    owner = asyncio.ensure_future(own())
+    async with asyncio.timeout(30):
+        await witness.leaving.wait()
+        owner.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await owner
+
+
+async def test_malformed_tools_do_not_hide_the_others(server: OddServer) -> None:
+    transport = HttpTransport(server.url())
+    async with connected(transport) as client:
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["bare", "good"]
+    assert [repair.item for repair in transport.diagnostics().repairs] == ["tool bare"]
+
+
+async def test_half_a_surrogate_pair_in_the_arguments_costs_nobody_the_connection(server: OddServer) -> None:
+    async with connected(HttpTransport(server.url())) as client:
+        with pytest.raises(MCPError):
+            await client.call_tool("echo", {"text": "a\ud800b"})
+        assert text(await client.call_tool("echo", {"text": "still here"})) == "still here"
+
+
+async def test_a_proxy_is_not_asked_for_this_machine(
+    server: OddServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    async with connected(HttpTransport(server.url())) as client:
+        assert text(await client.call_tool("echo", {"text": "direct"})) == "direct"
+
+
+class Failing(httpx2.Auth):
+    """Signs in once, then fails."""
+
+    def __init__(self) -> None:
+        self.works = True
+
+    async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, Any]:
+        if not self.works:
+            raise RuntimeError("the keyring is locked")
+        yield request
+
+
+async def test_a_sign_in_that_fails_fails_its_call_and_no_other(server: OddServer) -> None:
+    auth = Failing()
+    async with connected(HttpTransport(server.url(), auth=auth)) as client:
+        auth.works = False
+        with pytest.raises(MCPError, match="the keyring is locked"):
+            await client.call_tool("echo", {})
+        auth.works = True
+        assert text(await client.call_tool("echo", {"text": "still here"})) == "still here"
+
+
+async def test_headers_are_sent_and_secrets_in_a_url_are_not_shown() -> None:
+    assert shown_url("https://me:pw@host.example:8/mcp?key=secret#x") == "https://host.example:8/mcp?…"
+    assert shown_url("https://host.example/mcp") == "https://host.example/mcp"
+
+
+@pytest.mark.parametrize(
+    ("url", "stays_here"),
+    [
+        ("http://127.0.0.1:1/", True),
+        ("http://[::1]/", True),
+        ("http://localhost/", True),
+        ("http://app.localhost/", True),
+        ("http://127.0.0.1.example/", False),
+        ("http://10.0.0.1/", False),
+    ],
+)
+async def test_what_this_machine_is(url: str, stays_here: bool) -> None:
+    assert is_loopback(url) is stays_here

@@ -1,0 +1,97 @@
+"""A connection knows what it waits for, so that failures and listings find the request they belong to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp.types import (
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+)
+
+from manyhands.servers.transports.pending import PendingRequests
+
+
+def request(number: int | str, method: str = "tools/call", **params: Any) -> JSONRPCRequest:
+    return JSONRPCRequest(jsonrpc="2.0", id=number, method=method, params=params)
+
+
+def failed(pending: PendingRequests, number: int | str | None) -> list[int | str | None]:
+    return [error.id for error in pending.failed(number, -1, "lost")]
+
+
+def test_a_failure_without_an_id_fails_all_that_wait_and_only_them() -> None:
+    pending = PendingRequests()
+    for number in (1, 2, 3, 4):
+        pending.sent(request(number))
+    pending.received(JSONRPCResponse(jsonrpc="2.0", id=1, result={}))
+    pending.received(JSONRPCError(jsonrpc="2.0", id=2, error=ErrorData(code=1, message="")))
+    cancelled = {"requestId": 3}
+    pending.sent(JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled", params=cancelled))
+    assert failed(pending, None) == [4]
+    assert failed(pending, None) == []
+
+
+def test_a_failure_is_told_once_and_to_a_request_that_is_under_way() -> None:
+    pending = PendingRequests()
+    pending.sent(request(1))
+    assert failed(pending, 9) == []
+    assert failed(pending, "1") == [1]
+    assert failed(pending, 1) == []
+
+
+def test_an_error_without_an_id_belongs_to_the_only_request_there_is() -> None:
+    pending = PendingRequests()
+    pending.sent(request(5, "server/discover"))
+    lost = JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=-32600, message="what?"))
+    answer = pending.received(lost)
+    assert isinstance(answer, JSONRPCError)
+    assert answer.id == 5
+
+
+def test_only_the_answer_to_a_list_request_is_mended() -> None:
+    pending = PendingRequests()
+    pending.sent(request(1, "tools/list"))
+    pending.sent(request(2))
+    odd = {"tools": [{"name": "a"}]}
+    call = pending.received(JSONRPCResponse(jsonrpc="2.0", id=2, result=odd))
+    assert isinstance(call, JSONRPCResponse)
+    assert call.result == odd
+    listing = pending.received(JSONRPCResponse(jsonrpc="2.0", id="1", result=odd))
+    assert isinstance(listing, JSONRPCResponse)
+    assert listing.result["tools"][0]["inputSchema"] == {"type": "object"}
+
+
+def test_repairs_are_those_of_the_last_whole_listing() -> None:
+    pending = PendingRequests()
+
+    def listed(name: str, **params: Any) -> None:
+        pending.sent(request(1, "tools/list", **params))
+        pending.received(JSONRPCResponse(jsonrpc="2.0", id=1, result={"tools": [{"name": name}]}))
+
+    listed("a")
+    listed("b", cursor="2")
+    assert [repair.item for repair in pending.repairs] == ["tool a", "tool b"]
+    listed("c")
+    assert [repair.item for repair in pending.repairs] == ["tool c"]
+
+
+def test_the_revision_of_a_listing_is_the_one_it_was_asked_in() -> None:
+    pending = PendingRequests()
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+    pending.sent(request(1, "tools/list", _meta=meta))
+    tool = {"name": "a", "inputSchema": {"type": "object"}, "outputSchema": {"type": "array"}}
+    answer = pending.received(JSONRPCResponse(jsonrpc="2.0", id=1, result={"tools": [tool]}))
+    assert isinstance(answer, JSONRPCResponse)
+    assert answer.result["tools"] == [tool]
+    assert answer.result["resultType"] == "complete"
+
+
+def test_requests_that_are_never_answered_do_not_pile_up() -> None:
+    pending = PendingRequests()
+    for number in range(20_000):
+        pending.sent(request(number))
+    assert len(failed(pending, None)) <= 10_000
