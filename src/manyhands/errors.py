@@ -99,6 +99,13 @@ class NeedsAuthError(UnavailableError):
     code = "needs_auth"
 
 
+class TooManyError(UnavailableError):
+    """Too much of it at once: wait for some of it to end."""
+
+    code = "too_many"
+    status = 429
+
+
 class InterruptedByCrashError(ManyhandsError):
     """A process ended in the middle of it."""
 

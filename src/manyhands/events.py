@@ -1,7 +1,7 @@
 """The event bus: one strictly growing `seq`, live subscribers, replay of what a client missed.
 
-The bus owns order and delivery. Where durable events are kept is behind `EventLog`; events that live in memory
-only (deltas, progress) pass through the same bus and the same numbering.
+The bus owns order and delivery. Where durable events are kept is behind `EventLog`; events that live in
+memory only (deltas, progress) pass through the same bus and the same numbering.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ import anyio
 
 from manyhands.clock import Clock, SystemClock, rfc3339
 
-EPHEMERAL = frozenset({"run.delta", "run.thinking", "tool.progress", "quality.progress"})
+EPHEMERAL = frozenset({"run.delta", "run.thinking", "tool.progress", "quality.progress", "mcp.log"})
 RESERVED_BLOCK = 10_000
 RING_SIZE = 4096
 QUEUE_SIZE = 1024
 REPLAY_PAGE = 500
+CLOSE_TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +49,24 @@ class Event:
 class EventLog(Protocol):
     """Where durable events are kept."""
 
+    async def open(self) -> bool:
+        """Begin to use it; the answer says whether whoever used it before has closed it."""
+        ...
+
+    async def close(self) -> None:
+        """Everything appended is kept, and nothing more will be."""
+        ...
+
     def append(self, event: Event) -> None:
         """Keep it; the write may still be on its way when this returns."""
         ...
 
     async def since(self, seq: int, limit: int) -> Sequence[Event]:
         """Kept events after `seq`, in order."""
+        ...
+
+    async def flush(self) -> None:
+        """Wait until everything appended so far is kept."""
         ...
 
     async def floor(self) -> int:
@@ -76,10 +89,20 @@ class EventBus:
         self._ring: deque[Event] = deque(maxlen=RING_SIZE)
         self._subscribers: set[_Queue] = set()
         self._observers: list[Callable[[Event], None]] = []
+        self._torn_at = -1
+        """The last number of a process that was killed: its last events may never have been kept."""
 
     async def start(self) -> None:
         """Take numbers above every number given out before, also by a process that was killed."""
+        closed = await self._log.open()
         await self._reserve()
+        if not closed:
+            self._torn_at = self._seq
+
+    async def close(self) -> None:
+        """Keep what was published, so that the next start knows that nothing is missing."""
+        with anyio.move_on_after(CLOSE_TIMEOUT_S, shield=True):
+            await self._log.close()
 
     async def keep_reserved(self) -> None:
         """Reserve more numbers ahead of need; the daemon calls it now and then."""
@@ -134,14 +157,29 @@ class EventBus:
                 yield event
 
     async def _catch_up(self, queue: _Queue) -> AsyncIterator[Event]:
-        """What was missed: from memory when it is still there, else from the log, else a `gap`."""
+        """What was missed, and a `gap` where something is missing for good."""
         queue.restart()
         if queue.delivered > self._seq or queue.delivered < await self._log.floor():
             queue.delivered = self._seq
-            yield Event(self._seq, "gap", None, {"reason": "events before this are no longer kept"}, self._clock.now())
+            yield self._gap(self._seq, "events before this are no longer kept")
             return
+        torn = queue.delivered < self._torn_at
+        async for event in self._missed(queue):
+            if torn and event.seq > self._torn_at:
+                torn = False
+                yield self._gap(self._torn_at, "the hub was killed; its last events may be lost")
+            yield event
+        if torn:
+            queue.delivered = max(queue.delivered, self._torn_at)
+            yield self._gap(self._torn_at, "the hub was killed; its last events may be lost")
+
+    def _gap(self, seq: int, reason: str) -> Event:
+        return Event(seq, "gap", None, {"reason": reason}, self._clock.now())
+
+    async def _missed(self, queue: _Queue) -> AsyncIterator[Event]:
+        """From memory when it is still there, else from the log."""
         while not self._ring_covers(queue.delivered):
-            page = await self._log.since(queue.delivered, REPLAY_PAGE)
+            page = await self._kept_after(queue.delivered)
             if not page:
                 break
             for event in page:
@@ -151,12 +189,19 @@ class EventBus:
             queue.delivered = event.seq
             yield event
 
+    async def _kept_after(self, seq: int) -> Sequence[Event]:
+        page = await self._log.since(seq, REPLAY_PAGE)
+        if not page:  # what fell out of memory may still be on its way to the log
+            await self._log.flush()
+            page = await self._log.since(seq, REPLAY_PAGE)
+        return page
+
     def _ring_covers(self, seq: int) -> bool:
         return seq >= self._seq or (bool(self._ring) and self._ring[0].seq <= seq + 1)
 
 
 class _Queue:
-    """One listener's bounded queue. When it is full, memory-only events are dropped; for others it catches up later."""
+    """One listener's bounded queue. When it is full, progress is dropped; it catches up on the rest."""
 
     def __init__(self, delivered: int) -> None:
         self.delivered = delivered

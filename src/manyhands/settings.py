@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -38,15 +38,30 @@ class Settings(BaseModel):
         (), description="Hosts or networks that fetch_url may reach although they are private."
     )
     searxng_url: str | None = Field(None, description="Address of the SearXNG instance that web_search asks.")
+    command_sandbox: Literal["auto", "required", "off"] = Field(
+        "auto",
+        description="Whether run_command runs in bubblewrap: where it works, always or not at all, or never.",
+    )
+    command_network: bool = Field(True, description="Whether run_command may use the network in its sandbox.")
     retention_calls_days: Days = Field(90, description="Days that tool calls are kept.")
     retention_events_days: Days = Field(14, description="Days that events are kept for replay.")
     retention_results_days: Days = Field(30, description="Days that large results are kept.")
     retention_results_bytes: Bytes = Field(
         2_000_000_000, description="Bytes that large results may take; the oldest go first."
     )
+    model_discovery: bool = Field(
+        True, description="Whether model servers on the usual ports of this machine are found and offered."
+    )
     tool_search_budget: float = Field(
         0.1, ge=0, le=1, description="Share of the context that tool definitions may take; 0 never defers."
     )
+
+
+class CurrentSettings(Protocol):
+    """Whoever needs settings asks this each time: they change while the hub runs."""
+
+    @property
+    def current(self) -> Settings: ...
 
 
 def parse_setting(name: str, value: Any) -> Any:

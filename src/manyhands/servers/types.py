@@ -45,7 +45,7 @@ class ServerConfig:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A configured server. `project` is the directory whose `.mcp.json` names it, or nothing for a global one.
+    """A configured server. `project` is the directory whose `.mcp.json` names it; a global one has none.
 
     `held`: a person disconnected it, so nothing connects it again but a person.
     `approved_hash`: the project config that a person has trusted; another one asks anew.
@@ -63,7 +63,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class ServerTool:
-    """A tool as its server defines it (wire JSON, normalised), with a hash of name, description and schemas."""
+    """A tool as its server defines it (wire JSON, mended), with a hash of all that a person relies on."""
 
     name: str
     definition: Mapping[str, Any]

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import JSON, BigInteger, DateTime, Integer, TypeDecorator
-from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Dialect
 
 
@@ -17,8 +16,11 @@ class Json(TypeDecorator[Any]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> Any:
-        kind = JSONB if dialect.name == "postgresql" else JSON
-        return dialect.type_descriptor(kind(none_as_null=True))
+        if dialect.name == "postgresql":
+            from sqlalchemy.dialects.postgresql import JSONB  # late: SQLite needs nothing of it
+
+            return dialect.type_descriptor(JSONB(none_as_null=True))
+        return dialect.type_descriptor(JSON(none_as_null=True))
 
 
 class Moment(TypeDecorator[datetime]):

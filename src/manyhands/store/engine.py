@@ -1,6 +1,6 @@
 """Where data lives: SQLite through one writer thread and read-only readers, PostgreSQL through async psycopg.
 
-A unit of work is a plain function that takes a SQLAlchemy connection; the store decides where it runs, and may
+A unit of work is a plain function that takes a SQLAlchemy connection; the store decides where it runs and may
 run it again when the transaction it shared with others broke. The store owns transactions and connections; it
 knows no table.
 """
@@ -37,6 +37,10 @@ class Store(Protocol):
 
     def post(self, work: Work[object]) -> None:
         """Run it like `write`, in order with other posted work, without waiting; a failure is logged."""
+        ...
+
+    async def flush(self) -> None:
+        """Wait until all work posted so far is committed."""
         ...
 
     async def read(self, work: Work[T]) -> T:

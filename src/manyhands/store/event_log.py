@@ -8,11 +8,14 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from manyhands.events import Event
+from manyhands.store.direct import Insert
 from manyhands.store.engine import Store
 from manyhands.store.tables import events, meta
 
 _RESERVED = "events.reserved"
 _FLOOR = "events.floor"
+_OPEN = "events.open"
+_APPEND = Insert(events, ("seq", "type", "channel_id", "data", "at"))
 
 
 class StoredEventLog:
@@ -20,6 +23,13 @@ class StoredEventLog:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+
+    async def open(self) -> bool:
+        return await self._store.write(_open)
+
+    async def close(self) -> None:
+        await self._store.flush()
+        await self._store.write(lambda conn: _set_number(conn, _OPEN, 0))
 
     def append(self, event: Event) -> None:
         row = {
@@ -29,12 +39,15 @@ class StoredEventLog:
             "data": event.data,
             "at": event.at,
         }
-        self._store.post(lambda conn: conn.execute(insert(events), row))
+        self._store.post(lambda conn: _APPEND.run(conn, row))
 
     async def since(self, seq: int, limit: int) -> Sequence[Event]:
         query = select(events).where(events.c.seq > seq).order_by(events.c.seq).limit(limit)
         rows = await self._store.read(lambda conn: conn.execute(query).all())
         return [Event(row.seq, row.type, row.channel_id, row.data, row.at) for row in rows]
+
+    async def flush(self) -> None:
+        await self._store.flush()
 
     async def floor(self) -> int:
         return await self._store.read(lambda conn: _number(conn, _FLOOR))
@@ -51,6 +64,12 @@ def forget_events(conn: Connection, before: datetime) -> int:
     gone = conn.execute(delete(events).where(events.c.seq <= last)).rowcount
     _set_number(conn, _FLOOR, last)
     return gone
+
+
+def _open(conn: Connection) -> bool:
+    closed = _number(conn, _OPEN) == 0
+    _set_number(conn, _OPEN, 1)
+    return closed
 
 
 def _reserve(conn: Connection, count: int) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sqlalchemy import URL, make_url
+
 from manyhands.errors import ConflictError
 from manyhands.store.urls import is_sqlite, psycopg_url, sqlite_path
 
@@ -18,7 +20,7 @@ def upgrade(url: str, revision: str | None) -> None:
 
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    config.set_main_option("sqlalchemy.url", _sync_url(url).replace("%", "%%"))
+    config.attributes["url"] = _sync_url(url)
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     if revision is not None and revision not in known:
         raise ConflictError(
@@ -28,5 +30,5 @@ def upgrade(url: str, revision: str | None) -> None:
     command.upgrade(config, "head")
 
 
-def _sync_url(url: str) -> str:
-    return f"sqlite:///{sqlite_path(url)}" if is_sqlite(url) else psycopg_url(url)
+def _sync_url(url: str) -> URL:
+    return URL.create("sqlite", database=sqlite_path(url)) if is_sqlite(url) else make_url(psycopg_url(url))

@@ -12,10 +12,11 @@ import os
 import queue
 import sqlite3
 import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import anyio
 from sqlalchemy import Connection, create_engine, event
@@ -24,13 +25,16 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import QueuePool
 
 from manyhands.errors import UnavailableError
-from manyhands.store.engine import Work
+
+if TYPE_CHECKING:
+    from manyhands.store.engine import Work
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 READERS = 4
 GROUP = 256
+POST_DELAY_S = 0.01
 BUSY_TIMEOUT_MS = 15_000
 CLOSE_TIMEOUT_S = 30
 
@@ -66,13 +70,20 @@ class SqliteStore:
         self._path = path
         self._closed = False
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._posted: deque[_Job] = deque()
+        self._post_planned = False
         self._writer = threading.Thread(target=self._write_loop, name="manyhands-writer", daemon=True)
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="manyhands-reader")
         self._write_engine = _engine(path, read_only=False)
         self._read_engine = _engine(path, read_only=True)
 
     async def __aenter__(self) -> Self:
-        await asyncio.get_running_loop().run_in_executor(self._readers, self._create)
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._readers, self._create)
+        except BaseException:
+            self._readers.shutdown(wait=False)
+            self._write_engine.dispose()
+            raise
         self._writer.start()
         return self
 
@@ -107,8 +118,20 @@ class SqliteStore:
         return await future
 
     def post(self, work: Work[object]) -> None:
+        """It shares the next commit, or has its own a little later: a commit costs more than a row."""
         self._check_open()
-        self._jobs.put(_Job(work, None, None))
+        self._posted.append(_Job(work, None, None))
+        if not self._post_planned:
+            self._post_planned = True
+            asyncio.get_running_loop().call_later(POST_DELAY_S, self._write_posted)
+
+    def _write_posted(self) -> None:
+        self._post_planned = False
+        if self._posted:
+            self._jobs.put(_Job(_nothing, None, None))
+
+    async def flush(self) -> None:
+        await self.write(_nothing)
 
     async def read(self, work: Work[T]) -> T:
         self._check_open()
@@ -130,34 +153,36 @@ class SqliteStore:
 
     def _write_loop(self) -> None:
         with self._write_engine.connect() as conn:
-            while (job := self._jobs.get()) is not None:
-                group, last = self._take_group(job)
+            open_to_jobs = True
+            while open_to_jobs or self._posted:
+                group, open_to_jobs = self._take_group(open_to_jobs)
                 if len(group) == 1:
-                    self._commit_alone(conn, job)
-                else:
+                    self._commit_alone(conn, group[0])
+                elif group:
                     self._commit_group(conn, group)
                 _settle(group)
-                if last:
-                    return
 
-    def _take_group(self, first: _Job) -> tuple[list[_Job], bool]:
-        group = [first]
-        while len(group) < GROUP:
+    def _take_group(self, open_to_jobs: bool) -> tuple[list[_Job], bool]:
+        """Everything that waits to be written, and whether more can come; waits for the first job."""
+        group: list[_Job] = []
+        while open_to_jobs and len(group) < GROUP:
             try:
-                job = self._jobs.get_nowait()
+                job = self._jobs.get(block=not group)
             except queue.Empty:
-                return group, False
+                break
             if job is None:
-                return group, True
-            group.append(job)
-        return group, False
+                open_to_jobs = False
+            else:
+                group.append(job)
+        posted = [self._posted.popleft() for _ in range(len(self._posted))]
+        return posted + group, open_to_jobs
 
     def _commit_group(self, conn: Connection, group: list[_Job]) -> None:
-        """One transaction for all; when it breaks, one for each, so that nobody pays for another."""
+        """One transaction for all; when one fails, one for each, so that nobody pays for another."""
         try:
             with conn.begin():
                 for job in group:
-                    _run_beside_others(conn, job)
+                    job.result = job.work(conn)
         except Exception:  # noqa: BLE001 - border: each job is told its own outcome
             for job in group:
                 self._commit_alone(conn, job)
@@ -171,15 +196,8 @@ class SqliteStore:
             job.error = _explain(self._path, error)
 
 
-def _run_beside_others(conn: Connection, job: _Job) -> None:
-    """In a savepoint: a job that fails is rolled back alone. A failure of the database breaks the group."""
-    try:
-        with conn.begin_nested():
-            job.result = job.work(conn)
-    except Exception as error:  # border: the waiter raises it
-        if _is_fault(error):
-            raise
-        job.error = error
+def _nothing(conn: Connection) -> None:
+    """A job whose commit is all that is wanted."""
 
 
 def _settle(group: list[_Job]) -> None:
@@ -216,7 +234,7 @@ def _engine(path: str, *, read_only: bool) -> Engine:
         "sqlite://", creator=connect, poolclass=QueuePool, pool_size=READERS, max_overflow=0
     )
     begin = "BEGIN" if read_only else "BEGIN IMMEDIATE"  # a reader sees one state, however much it reads
-    event.listen(engine, "begin", lambda conn: conn.exec_driver_sql(begin))
+    event.listen(engine, "begin", lambda conn: conn.connection.driver_connection.execute(begin))
     return engine
 
 
@@ -226,7 +244,10 @@ def _size_of(path: str) -> int:
 
 def _is_fault(error: BaseException) -> bool:
     """Whether the database failed (full, locked, broken), not the work."""
-    return isinstance(error, OperationalError) or type(error) is DatabaseError
+    # What goes straight to the driver raises the driver's own errors.
+    if isinstance(error, OperationalError | sqlite3.OperationalError):
+        return True
+    return type(error) in (DatabaseError, sqlite3.DatabaseError)
 
 
 def _explain(path: str, error: BaseException) -> BaseException:

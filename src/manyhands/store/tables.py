@@ -1,10 +1,14 @@
-"""Every table, as SQLAlchemy Core sees it. `migrations/` must add up to this; a test compares them."""
+"""Every table, as SQLAlchemy Core sees it. `migrations/` must add up to this; a test compares them.
+
+Indexes that name a dialect are in `partial_indexes`.
+"""
 
 from __future__ import annotations
 
 from sqlalchemy import (
     Boolean,
     Column,
+    Float,
     ForeignKey,
     Index,
     Integer,
@@ -63,15 +67,8 @@ channels = Table(
     Column("active", Boolean, nullable=False),
     Column("trusted", Boolean, nullable=False),
     Column("created_at", Moment, nullable=False),
-)
-
-Index(
-    "uq_channels_directory",
-    channels.c.dir_path,
-    channels.c.platform,
-    unique=True,
-    sqlite_where=channels.c.parent_id.is_(None),
-    postgresql_where=channels.c.parent_id.is_(None),
+    Column("system_prompt", Text),
+    Column("model", Text),
 )
 
 servers = Table(
@@ -147,8 +144,9 @@ rules = Table(
     Column("server", Text),
     Column("tool", Text),
     Column("arguments", Json, nullable=False),
+    Column("project", Text),
     Column("channel_id", String(64)),
-    Column("session_id", String(64), index=True),
+    Column("session_id", Text, index=True),
     Column("note", Text),
     Column("created_at", Moment, nullable=False),
 )
@@ -197,3 +195,67 @@ Index("ix_tool_calls_server_id", tool_calls.c.server, tool_calls.c.id)
 Index("ix_tool_calls_tool_id", tool_calls.c.tool, tool_calls.c.id)
 Index("ix_tool_calls_status_id", tool_calls.c.status, tool_calls.c.id)
 Index("ix_tool_calls_run_id_id", tool_calls.c.run_id, tool_calls.c.id)
+Index("ix_tool_calls_channel_id_id", tool_calls.c.channel_id, tool_calls.c.id)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("channel_id", String(64), ForeignKey("channels.id", ondelete="CASCADE"), nullable=False),
+    Column("status", String(16), nullable=False, index=True),
+    Column("options", Json, nullable=False),
+    Column("author_id", Text, nullable=False),
+    Column("model", Text),
+    Column("iterations", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("usage", Json, nullable=False),
+    Column("cost", Float),
+    Column("error", Text),
+    Column("created_at", Moment, nullable=False),
+    Column("started_at", Moment),
+    Column("ended_at", Moment),
+    Column("first_seq", BigInt, nullable=False),
+)
+Index("ix_runs_channel_id_id", runs.c.channel_id, runs.c.id)
+
+messages = Table(
+    "messages",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("channel_id", String(64), ForeignKey("channels.id", ondelete="CASCADE"), nullable=False),
+    Column("run_id", String(64)),
+    Column("iteration", Integer),
+    Column("role", String(16), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("content", Text, nullable=False),
+    Column("author_id", Text, nullable=False),
+    Column("tool_calls", Json, nullable=False),
+    Column("tool_call_id", Text),
+    Column("is_error", Boolean, nullable=False),
+    Column("attachments", Json, nullable=False),
+    Column("thinking", Json, nullable=False),
+    Column("usage", Json),
+    Column("model", Text),
+    Column("finish_reason", String(32)),
+    Column("at", Moment, nullable=False),
+)
+Index("ix_messages_channel_id_id", messages.c.channel_id, messages.c.id)
+Index("ix_messages_run_id_id", messages.c.run_id, messages.c.id)
+
+models = Table(
+    "models",
+    metadata,
+    Column("id", String(200), primary_key=True),
+    Column("name", String(200), nullable=False, unique=True),
+    Column("provider", String(32), nullable=False),
+    Column("model", Text, nullable=False),
+    Column("base_url", Text),
+    Column("api_key", Text),
+    Column("tool_call", Boolean, nullable=False),
+    Column("context", Integer, nullable=False),
+    Column("modalities", Json, nullable=False),
+    Column("price", Json),
+    Column("fallbacks", Json, nullable=False),
+    Column("default", Boolean, nullable=False),
+    Column("created_at", Moment, nullable=False),
+)

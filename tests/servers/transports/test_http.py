@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 from mcp import MCPError
@@ -64,6 +65,38 @@ async def test_a_broken_answer_fails_its_call_and_no_other(server: OddServer, wa
         assert text(await client.call_tool("echo", {"text": "still here"})) == "still here"
         assert not waiting.done()
         waiting.cancel()
+
+
+@pytest.mark.requirement("L12")
+async def test_calls_that_were_cancelled_hold_no_connection(server: OddServer) -> None:
+    """A client has 256 of them."""
+    async with connected(HttpTransport(server.url())) as client:
+        before = asyncio.all_tasks()
+        for _ in range(300):
+            with anyio.move_on_after(0.001):
+                await client.call_tool("hang", {})
+        assert text(await client.call_tool("echo", {"text": "still here"})) == "still here"
+        await until_ended(before)
+
+
+@pytest.mark.requirement("L12")
+async def test_the_stream_of_a_call_that_was_cancelled_is_closed_and_not_resumed(server: OddServer) -> None:
+    async with connected(HttpTransport(server.url())) as client:
+        before = asyncio.all_tasks()
+        with anyio.CancelScope() as scope:
+
+            async def stop(progress: float, total: float | None, message: str | None) -> None:
+                scope.cancel()
+
+            await client.call_tool("stall", {}, progress_callback=stop)
+        assert scope.cancelled_caught
+        await until_ended(before)
+        assert text(await client.call_tool("echo", {"text": "still here"})) == "still here"
+
+
+async def until_ended(before: set[asyncio.Task[object]]) -> None:
+    while left := asyncio.all_tasks() - before:
+        await asyncio.wait(left)
 
 
 @pytest.mark.requirement("L08")

@@ -17,7 +17,9 @@ from typing import Any
 
 import httpx2
 
+from manyhands.servers.transports.awaited_answers import AwaitedAnswers, AwaitedEvents, RequestId
 from manyhands.servers.transports.types import (
+    CANCELLED,
     FRAME_TOO_LARGE,
     STALE_SESSION,
     TRANSPORT_FAILED,
@@ -34,6 +36,8 @@ _FAREWELL_TIMEOUT = httpx2.Timeout(2.0)
 _LIMITS = httpx2.Limits(max_connections=256, max_keepalive_connections=64)
 _METHOD_NOT_FOUND = -32601
 _EXCERPT = 200
+# Under these names a request carries the id of the JSON-RPC request in it, or of the one that it cancels.
+_ASKS, _CANCELS = "mcp_asks", "mcp_cancels"
 _PIECE = 1024 * 1024
 
 
@@ -76,16 +80,21 @@ class IsolatingClient(httpx2.AsyncClient):
         )
         self._listener = listener
         self._max_body = max_body
+        self._awaited = AwaitedAnswers()
 
     def build_request(self, method: str, url: httpx2.URL | str, **options: Any) -> httpx2.Request:
         body = options.pop("json", None)
-        if body is not None:
-            # Escapes carry what UTF-8 cannot (half surrogate pairs), which otherwise raises inside the SDK.
-            options["content"] = json.dumps(body, separators=(",", ":"))
-            options["headers"] = {"content-type": "application/json", **(options.get("headers") or {})}
-            if "id" not in body or "method" not in body:
-                options["timeout"] = _ONE_WAY_TIMEOUT  # the SDK writes nothing else until it is through
-        return super().build_request(method, url, **options)
+        if body is None:
+            return super().build_request(method, url, **options)
+        # Escapes carry what UTF-8 cannot (half surrogate pairs), which otherwise raises inside the SDK.
+        options["content"] = json.dumps(body, separators=(",", ":"))
+        options["headers"] = {"content-type": "application/json", **(options.get("headers") or {})}
+        asks = "id" in body and "method" in body
+        if not asks:
+            options["timeout"] = _ONE_WAY_TIMEOUT  # the SDK writes nothing else until it is through
+        request = super().build_request(method, url, **options)
+        request.extensions |= {_ASKS: body["id"]} if asks else {_CANCELS: _cancelled_id(body)}
+        return request
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         if request.method == "DELETE":
@@ -97,6 +106,25 @@ class IsolatingClient(httpx2.AsyncClient):
             self._bound(response)
             self._note_refusal(response)
             return response
+        return await self._post(request, options)
+
+    async def _post(self, request: httpx2.Request, options: dict[str, Any]) -> httpx2.Response:
+        answer = self._awaited.begin(request.extensions.get(_ASKS))
+        try:
+            response = await answer.wait_for(lambda: self._answered(request, options))
+            if (cancelled := request.extensions.get(_CANCELS)) is not None:
+                self._awaited.give_up(cancelled)
+        except BaseException:
+            answer.forget()
+            raise
+        if response is not None and answer.request_id is not None and _is_events(response):
+            assert isinstance(response.stream, httpx2.AsyncByteStream)
+            response.stream = AwaitedEvents(response.stream, answer)
+        else:
+            answer.forget()
+        return response or failure(request, CANCELLED, "The request was cancelled.")
+
+    async def _answered(self, request: httpx2.Request, options: dict[str, Any]) -> httpx2.Response:
         try:
             response = await super().send(request, **options)
             self._bound(response)
@@ -124,7 +152,7 @@ class IsolatingClient(httpx2.AsyncClient):
 
     def _bound(self, response: httpx2.Response) -> None:
         encoding = response.headers.pop("content-encoding", "identity").strip().lower()
-        is_events = _content_type(response) == "text/event-stream"  # bounded event by event
+        is_events = _is_events(response)  # bounded event by event
         if is_events and encoding == "identity":
             return
         assert isinstance(response.stream, httpx2.AsyncByteStream)
@@ -232,6 +260,17 @@ async def _excerpt(response: httpx2.Response) -> str:
     except httpx2.StreamError:
         text = ""
     return f": {' '.join(text.split())[:_EXCERPT]}" if text else ""
+
+
+def _cancelled_id(message: Mapping[str, Any]) -> RequestId | None:
+    if message.get("method") != "notifications/cancelled":
+        return None
+    found = (message.get("params") or {}).get("requestId")
+    return found if isinstance(found, int | str) else None
+
+
+def _is_events(response: httpx2.Response) -> bool:
+    return _content_type(response) == "text/event-stream"
 
 
 def _content_type(response: httpx2.Response) -> str:

@@ -31,6 +31,8 @@ UNAUTHORIZED = -32013
 """HTTP 401 or 403: somebody has to sign in."""
 STALE_SESSION = -32014
 """The server no longer knows our session: connect anew."""
+CANCELLED = -32015
+"""We cancelled the request; nobody waits for this answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from alembic import context
 from sqlalchemy import create_engine, pool, text
 
 from manyhands.store import columns
-from manyhands.store.tables import metadata
+from manyhands.store.partial_indexes import metadata
 
 ADVISORY_LOCK = 822_200_001
 
@@ -21,7 +21,7 @@ def render(kind: str, item: Any, autogen: Any) -> str | Literal[False]:
 
 
 def run() -> None:
-    url = context.config.get_main_option("sqlalchemy.url")
+    url = context.config.attributes.get("url") or context.config.get_main_option("sqlalchemy.url")
     assert url is not None
     engine = create_engine(url, poolclass=pool.NullPool)
     with engine.connect() as connection:

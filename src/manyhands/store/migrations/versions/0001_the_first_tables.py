@@ -14,6 +14,23 @@ depends_on = None
 
 
 def upgrade() -> None:
+    _create_approvals()
+    _create_channels()
+    _create_events()
+    _create_meta()
+    _create_models()
+    _create_rules()
+    _create_servers()
+    _create_settings()
+    _create_tool_calls()
+    _create_catalogues()
+    _create_messages()
+    _create_runs()
+    _create_server_tools()
+    _create_tool_preferences()
+
+
+def _create_approvals() -> None:
     op.create_table(
         "approvals",
         sa.Column("id", sa.String(length=64), nullable=False),
@@ -33,6 +50,8 @@ def upgrade() -> None:
     with op.batch_alter_table("approvals", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_approvals_state"), ["state"], unique=False)
 
+
+def _create_channels() -> None:
     op.create_table(
         "channels",
         sa.Column("id", sa.String(length=64), nullable=False),
@@ -45,6 +64,8 @@ def upgrade() -> None:
         sa.Column("active", sa.Boolean(), nullable=False),
         sa.Column("trusted", sa.Boolean(), nullable=False),
         sa.Column("created_at", columns.Moment(), nullable=False),
+        sa.Column("system_prompt", sa.Text(), nullable=True),
+        sa.Column("model", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(
             ["parent_id"], ["channels.id"], name=op.f("fk_channels_parent_id"), ondelete="CASCADE"
         ),
@@ -61,6 +82,8 @@ def upgrade() -> None:
             postgresql_where=sa.text("parent_id IS NULL"),
         )
 
+
+def _create_events() -> None:
     op.create_table(
         "events",
         sa.Column("seq", columns.BigInt(), autoincrement=False, nullable=False),
@@ -73,12 +96,38 @@ def upgrade() -> None:
     with op.batch_alter_table("events", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_events_at"), ["at"], unique=False)
 
+
+def _create_meta() -> None:
     op.create_table(
         "meta",
         sa.Column("key", sa.String(length=64), nullable=False),
         sa.Column("value", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("key", name=op.f("pk_meta")),
     )
+
+
+def _create_models() -> None:
+    op.create_table(
+        "models",
+        sa.Column("id", sa.String(length=200), nullable=False),
+        sa.Column("name", sa.String(length=200), nullable=False),
+        sa.Column("provider", sa.String(length=32), nullable=False),
+        sa.Column("model", sa.Text(), nullable=False),
+        sa.Column("base_url", sa.Text(), nullable=True),
+        sa.Column("api_key", sa.Text(), nullable=True),
+        sa.Column("tool_call", sa.Boolean(), nullable=False),
+        sa.Column("context", sa.Integer(), nullable=False),
+        sa.Column("modalities", columns.Json(), nullable=False),
+        sa.Column("price", columns.Json(), nullable=True),
+        sa.Column("fallbacks", columns.Json(), nullable=False),
+        sa.Column("default", sa.Boolean(), nullable=False),
+        sa.Column("created_at", columns.Moment(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_models")),
+        sa.UniqueConstraint("name", name=op.f("uq_models_name")),
+    )
+
+
+def _create_rules() -> None:
     op.create_table(
         "rules",
         sa.Column("id", sa.String(length=64), nullable=False),
@@ -86,8 +135,9 @@ def upgrade() -> None:
         sa.Column("server", sa.Text(), nullable=True),
         sa.Column("tool", sa.Text(), nullable=True),
         sa.Column("arguments", columns.Json(), nullable=False),
+        sa.Column("project", sa.Text(), nullable=True),
         sa.Column("channel_id", sa.String(length=64), nullable=True),
-        sa.Column("session_id", sa.String(length=64), nullable=True),
+        sa.Column("session_id", sa.Text(), nullable=True),
         sa.Column("note", sa.Text(), nullable=True),
         sa.Column("created_at", columns.Moment(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_rules")),
@@ -95,6 +145,8 @@ def upgrade() -> None:
     with op.batch_alter_table("rules", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_rules_session_id"), ["session_id"], unique=False)
 
+
+def _create_servers() -> None:
     op.create_table(
         "servers",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
@@ -121,12 +173,18 @@ def upgrade() -> None:
         sa.UniqueConstraint("project", "safe_name", name=op.f("uq_servers_project_safe_name")),
         sqlite_autoincrement=True,
     )
+
+
+def _create_settings() -> None:
     op.create_table(
         "settings",
         sa.Column("name", sa.String(length=64), nullable=False),
         sa.Column("value", columns.Json(), nullable=True),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_settings")),
     )
+
+
+def _create_tool_calls() -> None:
     op.create_table(
         "tool_calls",
         sa.Column("id", sa.String(length=64), nullable=False),
@@ -151,11 +209,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_tool_calls")),
     )
     with op.batch_alter_table("tool_calls", schema=None) as batch_op:
+        batch_op.create_index("ix_tool_calls_channel_id_id", ["channel_id", "id"], unique=False)
         batch_op.create_index("ix_tool_calls_run_id_id", ["run_id", "id"], unique=False)
         batch_op.create_index("ix_tool_calls_server_id", ["server", "id"], unique=False)
         batch_op.create_index("ix_tool_calls_status_id", ["status", "id"], unique=False)
         batch_op.create_index("ix_tool_calls_tool_id", ["tool", "id"], unique=False)
 
+
+def _create_catalogues() -> None:
     op.create_table(
         "catalogues",
         sa.Column("server_id", sa.Integer(), nullable=False),
@@ -175,6 +236,67 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("server_id", name=op.f("pk_catalogues")),
     )
+
+
+def _create_messages() -> None:
+    op.create_table(
+        "messages",
+        sa.Column("id", sa.String(length=64), nullable=False),
+        sa.Column("channel_id", sa.String(length=64), nullable=False),
+        sa.Column("run_id", sa.String(length=64), nullable=True),
+        sa.Column("iteration", sa.Integer(), nullable=True),
+        sa.Column("role", sa.String(length=16), nullable=False),
+        sa.Column("state", sa.String(length=16), nullable=False),
+        sa.Column("content", sa.Text(), nullable=False),
+        sa.Column("author_id", sa.Text(), nullable=False),
+        sa.Column("tool_calls", columns.Json(), nullable=False),
+        sa.Column("tool_call_id", sa.Text(), nullable=True),
+        sa.Column("is_error", sa.Boolean(), nullable=False),
+        sa.Column("attachments", columns.Json(), nullable=False),
+        sa.Column("thinking", columns.Json(), nullable=False),
+        sa.Column("usage", columns.Json(), nullable=True),
+        sa.Column("model", sa.Text(), nullable=True),
+        sa.Column("finish_reason", sa.String(length=32), nullable=True),
+        sa.Column("at", columns.Moment(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["channel_id"], ["channels.id"], name=op.f("fk_messages_channel_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_messages")),
+    )
+    with op.batch_alter_table("messages", schema=None) as batch_op:
+        batch_op.create_index("ix_messages_channel_id_id", ["channel_id", "id"], unique=False)
+        batch_op.create_index("ix_messages_run_id_id", ["run_id", "id"], unique=False)
+
+
+def _create_runs() -> None:
+    op.create_table(
+        "runs",
+        sa.Column("id", sa.String(length=64), nullable=False),
+        sa.Column("channel_id", sa.String(length=64), nullable=False),
+        sa.Column("status", sa.String(length=16), nullable=False),
+        sa.Column("options", columns.Json(), nullable=False),
+        sa.Column("author_id", sa.Text(), nullable=False),
+        sa.Column("model", sa.Text(), nullable=True),
+        sa.Column("iterations", sa.Integer(), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("usage", columns.Json(), nullable=False),
+        sa.Column("cost", sa.Float(), nullable=True),
+        sa.Column("error", sa.Text(), nullable=True),
+        sa.Column("created_at", columns.Moment(), nullable=False),
+        sa.Column("started_at", columns.Moment(), nullable=True),
+        sa.Column("ended_at", columns.Moment(), nullable=True),
+        sa.Column("first_seq", columns.BigInt(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["channel_id"], ["channels.id"], name=op.f("fk_runs_channel_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_runs")),
+    )
+    with op.batch_alter_table("runs", schema=None) as batch_op:
+        batch_op.create_index("ix_runs_channel_id_id", ["channel_id", "id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_runs_status"), ["status"], unique=False)
+
+
+def _create_server_tools() -> None:
     op.create_table(
         "server_tools",
         sa.Column("server_id", sa.Integer(), nullable=False),
@@ -187,6 +309,9 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("server_id", "name", name=op.f("pk_server_tools")),
     )
+
+
+def _create_tool_preferences() -> None:
     op.create_table(
         "tool_preferences",
         sa.Column("server_id", sa.Integer(), nullable=False),

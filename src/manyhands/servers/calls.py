@@ -1,0 +1,147 @@
+"""Tool calls under way on a connection, and what comes back from them as a `ToolResult`.
+
+Which question of a server belongs to which call is decided here; asking it is `client_features`' business.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcp.shared.exceptions import MCPError
+from mcp.types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, URL_ELICITATION_REQUIRED
+from pydantic import ValidationError
+
+from manyhands.errors import InvalidError, ManyhandsError, NeedsAuthError, NotFoundError, UnavailableError
+from manyhands.servers.transports.types import (
+    BAD_ANSWER,
+    FRAME_TOO_LARGE,
+    STALE_SESSION,
+    TRANSPORT_FAILED,
+    UNAUTHORIZED,
+)
+from manyhands.tools.types import Invocation, ToolResult, text_result
+
+if TYPE_CHECKING:
+    from mcp.types import CallToolResult
+
+_MOST_DATA = 2000
+_CODES = {
+    CONNECTION_CLOSED: "unavailable",
+    TRANSPORT_FAILED: "unavailable",
+    STALE_SESSION: "unavailable",
+    UNAUTHORIZED: "needs_auth",
+    FRAME_TOO_LARGE: "too_large",
+    BAD_ANSWER: "bad_answer",
+    INVALID_PARAMS: "invalid",
+    URL_ELICITATION_REQUIRED: "elicitation_required",
+}
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """One tool call under way. `note`: something about its result that the reader should know."""
+
+    tool: str
+    invocation: Invocation
+    note: str | None = None
+
+    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
+        """What the SDK calls when the server says how far it is."""
+        self.invocation.progress(progress, total, message)
+
+
+# The SDK hands it on: over HTTP a server's request comes in on the stream of the call that caused it, and an
+# input-required result is answered in the caller's own task.
+current_call: ContextVar[Call | None] = ContextVar("current_call", default=None)
+
+
+class CallsInFlight:
+    """The calls of one connection."""
+
+    def __init__(self) -> None:
+        self._calls: dict[Call, None] = {}
+        self._others = 0
+
+    def __len__(self) -> int:
+        return len(self._calls) + self._others
+
+    @contextmanager
+    def entered(self, call: Call) -> Iterator[None]:
+        """While a call runs."""
+        self._calls[call] = None
+        token = current_call.set(call)
+        try:
+            yield
+        finally:
+            current_call.reset(token)
+            del self._calls[call]
+
+    @contextmanager
+    def other(self) -> Iterator[None]:
+        """While something runs that is no tool call (a resource is read, a prompt fetched)."""
+        self._others += 1
+        try:
+            yield
+        finally:
+            self._others -= 1
+
+    def asking(self) -> Call | None:
+        """The call that a request of the server belongs to, if that can be told."""
+        call = current_call.get()
+        if call is not None and call in self._calls:
+            return call
+        return next(iter(self._calls)) if len(self._calls) == 1 and not self._others else None
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """While a person is asked and nobody knows for which of the calls."""
+        with ExitStack() as stack:
+            for call in self._calls:
+                stack.enter_context(call.invocation.pause())
+            yield
+
+
+def tool_result(result: CallToolResult, note: str | None) -> ToolResult:
+    """All of it: text and structured content, images, the error flag; a note as a text of its own."""
+    content = [block.model_dump(by_alias=True, mode="json", exclude_none=True) for block in result.content]
+    if note:
+        content.append({"type": "text", "text": f"[{note}]"})
+    return ToolResult(content, structured=result.structured_content, is_error=bool(result.is_error))
+
+
+def failed_call(server: str, tool: str, error: MCPError, more: str = "") -> ToolResult:
+    """An error of the protocol as a result that a model can act on."""
+    text = f"Tool {tool!r} of server {server!r} failed: {_story(error)}"
+    return text_result(f"{text}{more}", is_error=True, code=_CODES.get(error.code, "tool_fault"))
+
+
+def request_error(server: str, what: str, error: MCPError | ValidationError) -> ManyhandsError:
+    """Why something other than a tool call failed, by what the receiver should do."""
+    if isinstance(error, ValidationError):
+        reason = error.errors()[0]["msg"]
+        return UnavailableError(f"Server {server!r} answered for {what} with something else: {reason}.")
+    text = f"Server {server!r} gave no answer for {what}: {_story(error)}"
+    match error.code:
+        case -32002:  # what revisions before 2026-07-28 say of an unknown resource
+            return NotFoundError(text)
+        case _ if error.code in (INVALID_PARAMS, METHOD_NOT_FOUND):
+            return InvalidError(text)
+        case _ if error.code == UNAUTHORIZED:
+            return NeedsAuthError(text, hint=f"Sign in with `manyhands servers login {server}`.")
+        case _:
+            return UnavailableError(text)
+
+
+def _story(error: MCPError) -> str:
+    if error.code == CONNECTION_CLOSED:
+        return (
+            "the server ended or hung up before it answered. It may have carried out the call all the same."
+        )
+    text = error.message.strip() or "no reason given"
+    data = f" {json.dumps(error.data, ensure_ascii=False, default=str)[:_MOST_DATA]}" if error.data else ""
+    return f"{text} (MCP error {error.code}){data}"

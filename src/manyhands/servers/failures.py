@@ -1,0 +1,172 @@
+"""Why a connection failed, as a person reads it: what happened, to what, and what to do next. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from mcp.shared.exceptions import MCPError
+from mcp.types import CONNECTION_CLOSED
+
+from manyhands.errors import ManyhandsError, NeedsAuthError, NotConfiguredError
+from manyhands.servers.endpoints import Target
+from manyhands.servers.transports.types import (
+    STALE_SESSION,
+    TRANSPORT_FAILED,
+    UNAUTHORIZED,
+    TransportDiagnostics,
+)
+
+_CONNECTION_ERRORS = frozenset({CONNECTION_CLOSED, TRANSPORT_FAILED, STALE_SESSION, UNAUTHORIZED})
+_LAST_WORDS = 2000
+
+Kind = Literal["failed", "hopeless", "needs_auth", "stale"]
+"""`hopeless`: trying again changes nothing. `stale`: connect anew at once."""
+
+
+def is_connection_error(code: int) -> bool:
+    """Whether a request failed because of the connection and not because of what was asked."""
+    return code in _CONNECTION_ERRORS
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """How a connection, or an attempt to make one, ended."""
+
+    text: str
+    kind: Kind = "failed"
+    exit_code: int | None = None
+    stderr_tail: str = ""
+    sign_in_url: str | None = None
+
+
+def explain(
+    target: Target,
+    error: BaseException | None,
+    facts: TransportDiagnostics | None,
+    *,
+    was_up: bool,
+    timed_out: bool = False,
+) -> Failure:
+    """One message from all that is known. `was_up`: it had been connected."""
+    cause = _telling(error)
+    # A server may refuse the first request and answer the second as if it did not know it.
+    if _refused_us(cause) or (facts is not None and facts.refused and not was_up):
+        return _sign_in(target, cause, facts)
+    if isinstance(cause, MCPError) and cause.code == STALE_SESSION and was_up:
+        return Failure(f"Server {target.name!r} no longer knows our session.", "stale")
+    story, hint = _story(target, cause, facts, was_up, timed_out)
+    kind: Kind = "hopeless" if isinstance(cause, NotConfiguredError) else "failed"
+    text = "\n".join(part for part in (story, _last_words(facts), hint) if part)
+    return Failure(
+        text,
+        kind,
+        exit_code=facts.exit_code if facts else None,
+        stderr_tail=facts.stderr_tail if facts else "",
+    )
+
+
+def _story(
+    target: Target,
+    cause: BaseException | None,
+    facts: TransportDiagnostics | None,
+    was_up: bool,
+    timed_out: bool,
+) -> tuple[str, str]:
+    name, where = f"Server {target.name!r}", _where(target, facts)
+    log = f"`manyhands servers log {target.name}` shows what it wrote."
+    if isinstance(cause, ManyhandsError):
+        return f"{name} could not be started: {cause.message}", cause.hint or log
+    if facts and facts.problem:
+        return f"{name} failed after {_took(facts)}: {facts.problem} {where}", log
+    if timed_out:
+        return (
+            f"{name} did not answer within {target.connect_timeout_s:g} s. {where}",
+            f"If it needs longer to start, raise its connect_timeout; {log}",
+        )
+    if facts and facts.exit_code is not None:
+        when = "while it was connected" if was_up else "before it was ready"
+        return (
+            f"{name} ended {when}, {_exit(facts.exit_code)} after {_took(facts)}. {where}",
+            f"Run the command by hand to see why; {log}",
+        )
+    if isinstance(cause, MCPError) and cause.code not in _CONNECTION_ERRORS:
+        return (
+            f"{name} refused the connection: {cause.message} ({cause.code}). {where}",
+            "Check that this is an MCP server and that its transport is the one it speaks.",
+        )
+    if target.remote:
+        reason = f": {_plain(cause)}" if cause else "."
+        what = "was lost" if was_up else "could not be reached"
+        return f"{name} {what}{reason} {where}", "Check that it runs and that its address is right."
+    what = "hung up" if was_up else "hung up before it was ready"
+    return (
+        f"{name} {what} after {_took(facts) if facts else 'a moment'}. {where}",
+        f"{log[0].upper()}{log[1:]}",
+    )
+
+
+def _where(target: Target, facts: TransportDiagnostics | None) -> str:
+    if facts is None:
+        return ""
+    return f"(address: {facts.target})" if target.remote else f"(command: {facts.target})"
+
+
+def _exit(code: int) -> str:
+    return f"killed by signal {-code}" if code < 0 else f"with exit code {code}"
+
+
+def _took(facts: TransportDiagnostics) -> str:
+    return f"{facts.elapsed:.1f} s"
+
+
+def _plain(cause: BaseException) -> str:
+    text = str(cause).strip() or type(cause).__name__
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _last_words(facts: TransportDiagnostics | None) -> str:
+    if facts is None:
+        return ""
+    parts = []
+    if facts.stderr_tail.strip():
+        parts.append(f"Its last words on stderr:\n{_end_of(facts.stderr_tail)}")
+    if facts.garbage:
+        last = _end_of(facts.garbage_tail, 400)
+        parts.append(f"It wrote {facts.garbage} lines to stdout that are not MCP messages, the last:\n{last}")
+    return "\n".join(parts)
+
+
+def _end_of(text: str, most: int = _LAST_WORDS) -> str:
+    text = text.strip()
+    return text if len(text) <= most else f"…{text[-most:]}"
+
+
+def _refused_us(cause: BaseException | None) -> bool:
+    return isinstance(cause, NeedsAuthError) or (isinstance(cause, MCPError) and cause.code == UNAUTHORIZED)
+
+
+def _sign_in(target: Target, cause: BaseException | None, facts: TransportDiagnostics | None) -> Failure:
+    url = cause.data.get("url") if isinstance(cause, NeedsAuthError) else None
+    reason = cause.message if isinstance(cause, NeedsAuthError | MCPError) else "it refused us"
+    text = (
+        f"Server {target.name!r} wants a sign-in: {reason} {_where(target, facts)}\n"
+        f"Sign in with `manyhands servers login {target.name}`, or correct its headers."
+    )
+    return Failure(text, "needs_auth", sign_in_url=url if isinstance(url, str) else None)
+
+
+def _telling(error: BaseException | None) -> BaseException | None:
+    """Of all that was raised at once, what says most."""
+    leaves = list(_leaves(error)) if error else []
+    ranks: tuple[type[BaseException], ...] = (NeedsAuthError, ManyhandsError, MCPError, Exception)
+    return next((leaf for rank in ranks for leaf in leaves if isinstance(leaf, rank)), None)
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for part in error.exceptions:
+            yield from _leaves(part)
+    else:
+        yield error

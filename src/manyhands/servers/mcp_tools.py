@@ -1,0 +1,46 @@
+"""A server's tool in the shape that every tool has: it reaches its server first, connecting it if it must."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from manyhands.errors import ManyhandsError
+from manyhands.tools.types import Invocation, ToolDefinition, ToolResult, text_result
+
+
+class CallableServer(Protocol):
+    """The part of a connection that a tool needs."""
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        invocation: Invocation,
+        meta: Mapping[str, Any] | None = None,
+    ) -> ToolResult: ...
+
+
+Reach = Callable[[], Awaitable[CallableServer]]
+
+
+@dataclass(frozen=True, slots=True)
+class McpTool:
+    """One tool of one server. `reach` gives a connection that can be used, or says why there is none."""
+
+    definition: ToolDefinition
+    timeout_ms: int
+    reach: Reach
+
+    async def call(self, arguments: Mapping[str, Any], invocation: Invocation) -> ToolResult:
+        """Call it; the time for connecting has a limit of its own and does not count."""
+        try:
+            with invocation.pause():
+                connection = await self.reach()
+        except ManyhandsError as error:
+            text = (
+                f"Tool {self.definition.name!r} of server {self.definition.server!r} was not called: {error}"
+            )
+            return text_result(text, is_error=True, code=error.code)
+        return await connection.call_tool(self.definition.name, arguments, invocation)

@@ -1,0 +1,252 @@
+"""Which servers are connected and how they stand: begins and ends connections, tells everyone what happens.
+
+It knows whether a server may be connected (enabled, not held, trusted); what it offers is in `registry`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from manyhands.clock import Clock
+from manyhands.errors import ConflictError, ManyhandsError, NotAllowedError
+from manyhands.events import EventBus
+from manyhands.secrets import Redactor
+from manyhands.servers.backoff import BackOff
+from manyhands.servers.endpoints import ClientFeatures, ConnectionHooks, ConnectionKey, Limits, LogMessage
+from manyhands.servers.pool import Pool
+from manyhands.servers.registry import Known, Registry
+from manyhands.servers.targets import Targets
+from manyhands.servers.types import Catalogue, ConnectionState, Server, ServerStatus
+from manyhands.servers.views import ToolChanges
+from manyhands.settings import Settings
+
+if TYPE_CHECKING:
+    from manyhands.servers.connection import Connection
+
+log = logging.getLogger(__name__)
+
+_LOG_CHARS = 8_000
+_TOLD = 500
+_GRACE_S = 2.0
+
+
+class Supervision:
+    """All connections, seen from the servers. `is_trusted` says whether a project's server was approved."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        targets: Targets,
+        tasks: TaskGroup,
+        bus: EventBus,
+        clock: Clock,
+        redactor: Redactor,
+        features: ClientFeatures,
+        settings: Settings,
+        is_trusted: Callable[[Server], bool],
+    ) -> None:
+        self._registry = registry
+        self._tasks = tasks
+        self._bus = bus
+        self._redactor = redactor
+        self._is_trusted = is_trusted
+        self._states: dict[int, ConnectionState] = {}
+        self._turns: dict[int, anyio.Lock] = {}
+        self._pool = Pool(
+            tasks,
+            targets.of,
+            features=features,
+            hooks=ConnectionHooks(self._state_changed, self._listed, self._logged, self._resource_updated),
+            clock=clock,
+            limits=Limits(backoff=BackOff(attempts=settings.reconnect_attempts)),
+            parallel=settings.connect_parallel,
+        )
+
+    # --- how they stand
+
+    def state(self, server_id: int) -> ConnectionState:
+        return self._states.get(server_id) or ConnectionState()
+
+    def stderr_tail(self, server_id: int) -> str:
+        connection = self._pool.get(server_id)
+        text = connection.stderr_tail if connection else self.state(server_id).stderr_tail
+        return self._redactor.redact(text)
+
+    def pids(self) -> dict[int, list[int]]:
+        """The processes of each server, those for single directories too."""
+        found: dict[int, list[int]] = {}
+        for connection in self._pool.all():
+            if connection.state.pid is not None:
+                found.setdefault(connection.key.server_id, []).append(connection.state.pid)
+        return found
+
+    # --- connecting
+
+    def connect_in_background(self, servers: Iterable[Server]) -> None:
+        """Begin with all of them; each has its turn and its own time, and nobody waits."""
+        waiting = list(servers)
+        if waiting:
+            self._tasks.start_soon(self._connect_each, waiting)
+
+    async def _connect_each(self, servers: Iterable[Server]) -> None:
+        for server in servers:
+            known = self._registry.find(server.id)
+            if known is not None and self.obstacle(known.server) is None:
+                async with self._turn(server.id):
+                    await self._pool.open(known.server)
+
+    async def connect(self, known: Known, *, anew: bool, wait: bool) -> str | None:
+        """Connect a server, ending what is there first if `anew`; why it failed, or nothing."""
+        server_id = known.server.id
+        async with self._turn(server_id):
+            if anew:
+                await self._pool.drop(server_id)
+            if refusal := self.obstacle(self._registry.get(server_id).server):
+                return str(refusal)
+            server = self._registry.get(server_id).server
+            connection = await self._pool.open(server)
+        if not wait:
+            return None
+        try:
+            await connection.connected(server.config.connect_timeout / 1000 + _GRACE_S)
+        except ManyhandsError as error:
+            return self._redactor.redact(str(error))
+        return None
+
+    async def disconnect(self, server_id: int) -> None:
+        """End every connection of a server."""
+        async with self._turn(server_id):
+            await self._pool.drop(server_id)
+
+    def forget(self, known: Known) -> None:
+        """The server is no longer there."""
+        server_id = known.server.id
+        self._states.pop(server_id, None)
+        self._turns.pop(server_id, None)
+        if known.tools:
+            self._tell_changes(server_id, ToolChanges(removed=list(known.tools)))
+        self._bus.publish("mcp.removed", {"server_id": server_id, "name": known.server.config.name})
+
+    async def reach(self, server_id: int, directory: str | None) -> Connection:
+        """A connection that can be used, connecting first if need be; raises why there is none."""
+        known = self._registry.get(server_id)
+        if refusal := self.obstacle(known.server):
+            raise refusal
+        return await self._pool.for_call(known.server, directory, wants_roots=known.catalogue.wants_roots)
+
+    def obstacle(self, server: Server) -> ManyhandsError | None:
+        """Why a server may not be connected now, with what to do about it."""
+        name = server.config.name
+        if not server.config.enabled:
+            return ConflictError(
+                f"Server {name!r} is disabled.", hint=f"Run `manyhands servers enable {name}` first."
+            )
+        if not self._is_trusted(server):
+            return NotAllowedError(
+                f"Server {name!r} comes from {server.project}/.mcp.json and is not approved as it is now.",
+                hint="Look at it and approve it in the inbox, or trust the directory.",
+            )
+        if server.held:
+            return ConflictError(
+                f"Server {name!r} was disconnected by hand.", hint=f"Run `manyhands servers connect {name}`."
+            )
+        return None
+
+    async def move_root(self, old: str, new: str | None) -> None:
+        """A channel's directory is another one now, or none."""
+        await self._pool.move_root(old, new)
+
+    async def run(self) -> None:
+        """Close what nobody uses, for ever."""
+        await self._pool.run()
+
+    async def stop(self) -> None:
+        """End every connection; bounded."""
+        await self._pool.stop_all()
+
+    def _turn(self, server_id: int) -> anyio.Lock:
+        return self._turns.setdefault(server_id, anyio.Lock())
+
+    # --- what connections tell
+
+    def announce(self, known: Known) -> None:
+        """Tell everyone how a server stands."""
+        state = self.state(known.server.id)
+        status = state.status if known.server.config.enabled else ServerStatus.DISABLED
+        data: dict[str, Any] = {"server_id": known.server.id, "name": known.server.config.name}
+        data |= {"status": status.value, "pid": state.pid, "restarts": state.restarts}
+        if state.attempt:
+            data |= {"attempt": state.attempt, "attempts_max": state.attempts_max}
+        if state.error:
+            data["error"] = state.error
+        self._bus.publish("mcp.status", data)
+
+    def _state_changed(self, key: ConnectionKey, state: ConnectionState) -> None:
+        known = self._registry.find(key.server_id)
+        if key.root is not None or known is None:
+            return
+        error = state.error and self._redactor.redact(state.error)
+        state = replace(state, error=error, stderr_tail=self._redactor.redact(state.stderr_tail))
+        before, self._states[key.server_id] = self.state(key.server_id), state
+        if replace(before, since=state.since) != state:
+            self.announce(known)
+            _write_log(known, state)
+
+    def _listed(self, key: ConnectionKey, catalogue: Catalogue) -> None:
+        known = self._registry.find(key.server_id)
+        if known is None:
+            return
+        if key.root is not None:
+            if catalogue.wants_roots and not known.catalogue.wants_roots:
+                self._registry.take_catalogue(key.server_id, replace(known.catalogue, wants_roots=True))
+            return
+        changes = self._registry.take_catalogue(key.server_id, catalogue)
+        log.info("Server %s offers %s", known.server.config.name, _summary(catalogue))
+        for repair in catalogue.repairs:
+            log.info(
+                "Server %s, %s: %s; %s", known.server.config.name, repair.item, repair.problem, repair.action
+            )
+        if changes:
+            self._tell_changes(key.server_id, changes)
+
+    def _tell_changes(self, server_id: int, changes: ToolChanges) -> None:
+        lists: dict[str, Any] = {}
+        for name in ("added", "removed", "changed"):
+            tools = getattr(changes, name)
+            lists[name] = list(tools[:_TOLD])
+            if len(tools) > _TOLD:
+                lists[f"{name}_count"] = len(tools)
+        self._bus.publish("mcp.tools_changed", {"server_id": server_id, **lists})
+
+    def _logged(self, key: ConnectionKey, message: LogMessage) -> None:
+        data = self._redactor.redact_json(message.data)
+        if len(str(data)) > _LOG_CHARS:
+            data = f"{str(data)[:_LOG_CHARS]}…"
+        about = {"server_id": key.server_id, "level": message.level, "logger": message.logger}
+        self._bus.publish("mcp.log", {**about, "data": data})
+
+    def _resource_updated(self, key: ConnectionKey, uri: str) -> None:
+        self._bus.publish("mcp.resource_updated", {"server_id": key.server_id, "uri": uri})
+
+
+def _summary(catalogue: Catalogue) -> str:
+    counts: Mapping[str, int] = {
+        "tools": len(catalogue.tools),
+        "prompts": len(catalogue.prompts),
+        "resources": len(catalogue.resources),
+        "skills": len(catalogue.skills),
+        "repairs": len(catalogue.repairs),
+    }
+    found = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "nothing"
+    return f"{found} (version {catalogue.version}, protocol {catalogue.protocol})"
+
+
+def _write_log(known: Known, state: ConnectionState) -> None:
+    level = logging.WARNING if state.status is ServerStatus.ERROR else logging.INFO
+    log.log(level, "Server %s: %s %s", known.server.config.name, state.status.value, state.error or "")

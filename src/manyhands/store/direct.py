@@ -1,0 +1,79 @@
+"""Statements that run several times for every tool call, prepared once.
+
+On SQLite an insert through SQLAlchemy costs three times what the database itself needs, so there they go
+straight to the driver, inside the same transaction and with the same conversion of values. On PostgreSQL the
+way to the server costs more than all of that, and they are ordinary statements.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Table, bindparam, insert, update
+from sqlalchemy.exc import DBAPIError
+
+Convert = Callable[[Any], Any] | None
+
+
+class Insert:
+    """Inserts a row with these columns."""
+
+    def __init__(self, table: Table, columns: Sequence[str]) -> None:
+        marks = ", ".join("?" * len(columns))
+        self._text = f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 - our names
+        self._statement = insert(table)
+        self._values = _Values(table, columns)
+
+    def run(self, conn: Connection, row: Mapping[str, Any]) -> None:
+        if conn.dialect.name == "sqlite":
+            _execute(conn, self._text, self._values.converted(conn, row))
+        else:
+            conn.execute(self._statement, row)
+
+
+class Update:
+    """Updates these columns of the row with a key."""
+
+    def __init__(self, table: Table, columns: Sequence[str], key: str) -> None:
+        sets = ", ".join(f"{name} = ?" for name in columns)
+        self._text = f"UPDATE {table.name} SET {sets} WHERE {key} = ?"  # noqa: S608 - our names
+        values: dict[str, Any] = {name: bindparam(name) for name in columns}
+        self._statement = update(table).where(table.c[key] == bindparam("the_key")).values(values)
+        self._values = _Values(table, columns)
+
+    def run(self, conn: Connection, key: Any, row: Mapping[str, Any]) -> int:
+        """How many rows there were."""
+        if conn.dialect.name == "sqlite":
+            values = (*self._values.converted(conn, row), key)
+            return int(_execute(conn, self._text, values).rowcount)
+        return conn.execute(self._statement, {**row, "the_key": key}).rowcount
+
+
+class _Values:
+    """Turns the values of a row into what the driver takes, as the column types say."""
+
+    def __init__(self, table: Table, columns: Sequence[str]) -> None:
+        self._types = [(name, table.c[name].type) for name in columns]
+        self._converters: list[tuple[str, Convert]] | None = None
+
+    def converted(self, conn: Connection, row: Mapping[str, Any]) -> tuple[Any, ...]:
+        if self._converters is None:
+            self._converters = [
+                (name, kind.dialect_impl(conn.dialect).bind_processor(conn.dialect))
+                for name, kind in self._types
+            ]
+        return tuple(
+            row[name] if convert is None else convert(row[name]) for name, convert in self._converters
+        )
+
+
+def _execute(conn: Connection, text: str, values: tuple[Any, ...]) -> sqlite3.Cursor:
+    """Straight to the driver, but with the errors that every statement raises."""
+    driver: Any = conn.connection.driver_connection
+    try:
+        cursor: sqlite3.Cursor = driver.execute(text, values)
+    except sqlite3.Error as error:
+        raise DBAPIError.instance(text, values, error, sqlite3.Error) from error
+    return cursor

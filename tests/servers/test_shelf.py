@@ -1,0 +1,80 @@
+"""One channel sees the tools of its servers under names that lead back to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from manyhands.settings import Settings
+from tests.servers.hubs import bench, shelf, tool
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_setting_decides_which_form_of_a_name_is_shown_and_both_are_understood(
+    tmp_path: Path,
+) -> None:
+    books = shelf(tmp_path, "books", tool("find"))
+    async with bench(tmp_path, settings=Settings(tool_namespace="id")) as hub:
+        server_id = (await hub.service.save(books.config("books"))).view.server.id
+        assert await hub.names() == [f"mcp__{server_id}__find"]
+        for name in (f"mcp__{server_id}__find", "mcp__books__find"):
+            listing = await hub.service.listing(name, None)
+            assert listing is not None
+            assert listing.definition.full_name == f"mcp__{server_id}__find"
+        hub.settings.current = Settings(tool_namespace="name")
+        assert await hub.names() == ["mcp__books__find"]
+
+
+async def test_a_name_that_was_cut_before_its_separator_still_finds_its_server(tmp_path: Path) -> None:
+    books = shelf(tmp_path, "books", tool("find"))
+    long = "a-server-with-a-name-that-fills-all-of-the-sixty-four-characters-alone"
+    async with bench(tmp_path) as hub:
+        await hub.service.save(books.config("other"))
+        await hub.service.save(books.config(long))
+        name = (await hub.names())[1]
+        assert len(name) == 64
+        assert "__find" not in name
+        found = await hub.service.listing(name, None)
+        assert found is not None
+        assert found.definition.server == long
+        assert (await hub.call(name)).text == "find {}"
+
+
+async def test_what_leads_nowhere_is_nothing(tmp_path: Path) -> None:
+    books = shelf(tmp_path, "books", tool("find"))
+    async with bench(tmp_path) as hub:
+        await hub.service.save(books.config("books"))
+        for name in ("mcp__books__lose", "mcp__films__find", "mcp__99__find", "find", "mcp__", ""):
+            assert await hub.service.listing(name, None) is None
+            assert await hub.service.tool(name, None) is None
+
+
+@pytest.mark.requirement("L18")
+@pytest.mark.requirement("L21")
+async def test_a_hopeless_tool_is_explained_and_hides_no_other(tmp_path: Path) -> None:
+    huge = tool("huge", "x" * 600_000)
+    books = shelf(tmp_path, "books", huge, tool("find"))
+    async with bench(tmp_path) as hub:
+        await hub.service.save(books.config("books"))
+        assert await hub.names() == ["mcp__books__find"]
+        listing = await hub.service.listing("mcp__books__huge", None)
+        assert listing is not None
+        assert not listing.offered
+        assert "left out of what server books lists: its definition has" in listing.reason
+        assert await hub.service.tool("mcp__books__huge", None) is None
+
+
+@pytest.mark.requirement("L21")
+async def test_the_tools_of_one_server_are_listed_with_their_reasons(tmp_path: Path) -> None:
+    books = shelf(tmp_path, "books", tool("find"), tool("lend"))
+    async with bench(tmp_path) as hub:
+        server_id = (await hub.service.save(books.config("books"))).view.server.id
+        await hub.service.set_preference(server_id, "lend", enabled=False)
+        await hub.service.disconnect(server_id)
+        reasons = {item.definition.name: item.reason for item in await hub.service.tools(server_id)}
+        assert reasons == {
+            "find": "server books was disconnected by hand; run `manyhands servers connect books`",
+            "lend": "switched off; run `manyhands tools enable mcp__books__lend`",
+        }

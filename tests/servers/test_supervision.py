@@ -1,0 +1,62 @@
+"""Connections are begun, ended and told of; what one server does concerns no other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psutil
+import pytest
+
+from manyhands.servers.types import ServerStatus
+from tests.servers.hubs import bench, shelf, tool
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.requirement("L01")
+async def test_a_server_that_dies_comes_back_and_its_restarts_are_counted(tmp_path: Path) -> None:
+    books = shelf(tmp_path, "books", tool("pid"))
+    async with bench(tmp_path) as hub:
+        view = (await hub.service.save(books.config("books"))).view
+        assert view.state.pid is not None
+        psutil.Process(view.state.pid).kill()
+        await hub.until(lambda: [e for e in hub.of_type("mcp.status") if e["restarts"] == 1])
+        await hub.status(view.server.id, "connected")
+        again = await hub.service.get(view.server.id)
+        assert again.state.restarts == 1
+        assert again.state.pid != view.state.pid
+        failed = [event for event in hub.of_type("mcp.status") if event["status"] == "error"]
+        assert (failed[0]["attempt"], failed[0]["attempts_max"]) == (1, 8)
+        assert "books" in failed[0]["error"]
+
+
+async def test_a_log_line_of_a_server_is_an_event_without_secrets_and_bounded(tmp_path: Path) -> None:
+    books = shelf(tmp_path, "books", tool("log"))
+    async with bench(tmp_path) as hub:
+        config = books.config("books", env={"TOKEN": "hunter2-hunter2"})
+        server_id = (await hub.service.save(config)).view.server.id
+        await hub.call("mcp__books__log", data="token is hunter2-hunter2")
+        await hub.call("mcp__books__log", data="x" * 100_000)
+        told = await hub.until(lambda: hub.of_type("mcp.log")[1:] and hub.of_type("mcp.log"))
+        assert (told[0]["server_id"], told[0]["level"], told[0]["logger"]) == (server_id, "warning", "shelf")
+        assert "hunter2" not in told[0]["data"]
+        assert len(told[1]["data"]) < 10_000
+
+
+async def test_a_connection_that_nobody_waited_for_tells_how_it_ended(tmp_path: Path) -> None:
+    broken = shelf(tmp_path, "broken", die="no licence found")
+    async with bench(tmp_path) as hub:
+        outcome = await hub.service.save(broken.config("broken"), wait=False)
+        assert outcome.ok
+        await hub.status(outcome.view.server.id, ServerStatus.ERROR)
+        failed = [event for event in hub.of_type("mcp.status") if event["status"] == "error"]
+        assert "no licence found" in failed[0]["error"]
+
+
+async def test_stopping_ends_every_process(tmp_path: Path) -> None:
+    books = shelf(tmp_path, "books", tool("pid"))
+    async with bench(tmp_path) as hub:
+        outcomes = [await hub.service.save(books.config(name)) for name in ("a", "b", "c")]
+        pids = [outcome.view.state.pid or 0 for outcome in outcomes]
+        assert all(psutil.pid_exists(pid) for pid in pids)
+    assert not any(psutil.pid_exists(pid) for pid in pids)

@@ -1,0 +1,149 @@
+"""SQLite as a server database: a full disk, a killed writer, a file that is none."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import anyio
+import pytest
+from sqlalchemy import Connection, func, insert, select
+
+from manyhands.errors import UnavailableError
+from manyhands.store.engine import Store, open_store
+from manyhands.store.tables import meta
+
+pytestmark = pytest.mark.anyio
+
+WRITER = """
+import sys, anyio
+from sqlalchemy import insert
+from manyhands.store.engine import open_store
+from manyhands.store.tables import meta
+
+async def main() -> None:
+    async with open_store(sys.argv[1]) as store, anyio.create_task_group() as group:
+        async def write_on(first: int) -> None:
+            for number in range(first, 1_000_000, 8):
+                await store.write(lambda conn: conn.execute(insert(meta).values(key=str(number), value="x")))
+                print(number, flush=True)
+        for first in range(8):
+            group.start_soon(write_on, first)
+
+anyio.run(main)
+"""
+
+
+def put(conn: Connection, key: str, size: int = 1) -> None:
+    conn.execute(insert(meta).values(key=key, value="x" * size))
+
+
+def count(conn: Connection) -> int:
+    return conn.execute(select(func.count()).select_from(meta)).scalar_one()
+
+
+async def limit_pages(store: Store, spare: int) -> None:
+    """Let the file grow by so many pages and no further, as a full disk would."""
+
+    def work(conn: Connection) -> None:
+        pages = conn.exec_driver_sql("PRAGMA page_count").scalar_one()
+        conn.exec_driver_sql(f"PRAGMA max_page_count={pages + spare}")
+
+    await store.write(work)
+
+
+async def test_a_full_disk_is_said_so_and_loses_nothing(sqlite_url: str) -> None:
+    async with open_store(sqlite_url) as store:
+        await store.write(lambda conn: put(conn, "before", 10_000))
+        await limit_pages(store, 2)
+        with pytest.raises(UnavailableError, match=r"full.*Free some disk space"):
+            await store.write(lambda conn: put(conn, "too much", 1_000_000))
+        await store.write(lambda conn: put(conn, "small"))
+        await limit_pages(store, 1000)
+        await store.write(lambda conn: put(conn, "after", 1_000_000))
+    async with open_store(sqlite_url) as store:
+        keys = await store.read(lambda conn: set(conn.execute(select(meta.c.key)).scalars()))
+    assert keys == {"before", "small", "after"}
+
+
+async def test_a_write_that_finds_the_disk_full_takes_nobody_with_it(sqlite_url: str) -> None:
+    async with open_store(sqlite_url) as store:
+        await limit_pages(store, 20)
+        refused: list[str] = []
+
+        async def write(key: str, size: int) -> None:
+            try:
+                await store.write(lambda conn: put(conn, key, size))
+            except UnavailableError:
+                refused.append(key)
+
+        async with anyio.create_task_group() as group:
+            for number in range(30):
+                group.start_soon(write, f"key-{number}", 1_000_000 if number == 7 else 10)
+        assert refused == ["key-7"]
+        assert await store.read(count) == 29
+
+
+def test_every_acknowledged_write_survives_a_kill(sqlite_url: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WRITER, sqlite_url]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        acknowledged = {process.stdout.readline().strip() for _ in range(400)}
+        process.send_signal(signal.SIGKILL)
+        acknowledged |= {line.strip() for line in process.stdout.readlines() if line.endswith("\n")}
+    with closing(sqlite3.connect(tmp_path / "manyhands.db")) as database:
+        kept = {key for (key,) in database.execute("SELECT key FROM meta")}
+    assert acknowledged <= kept
+
+
+async def test_writers_use_wal_and_foreign_keys_and_the_file_is_private(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    def pragmas(conn: Connection) -> list[object]:
+        return [conn.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("journal_mode", "foreign_keys")]
+
+    async with open_store(sqlite_url) as store:
+        assert await store.write(pragmas) == ["wal", 1]
+        assert (tmp_path / "manyhands.db").stat().st_mode & 0o077 == 0
+
+
+async def test_another_program_that_writes_for_a_moment_is_waited_for(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    async with open_store(sqlite_url) as store, anyio.create_task_group() as group:
+        other = sqlite3.connect(tmp_path / "manyhands.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("INSERT INTO meta VALUES ('theirs', '1')")
+        started = anyio.Event()
+
+        async def write() -> None:
+            started.set()
+            await store.write(lambda conn: put(conn, "ours"))
+
+        group.start_soon(write)
+        await started.wait()
+        other.execute("COMMIT")
+        other.close()
+    async with open_store(sqlite_url) as store:
+        assert await store.read(count) == 2
+
+
+async def test_a_file_that_is_no_database_is_named_in_the_error(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.db"
+    broken.write_bytes(b"this is not a database" * 100)
+    with pytest.raises(UnavailableError, match=r"broken\.db cannot be used"):
+        async with open_store(f"sqlite:///{broken}"):
+            pass
+    assert broken.read_bytes().startswith(b"this is not")
+
+
+async def test_a_path_with_odd_characters_is_just_a_path(tmp_path: Path) -> None:
+    odd = tmp_path / "what? 100% #1"
+    async with open_store(f"sqlite:///{odd}/data base.db") as store:
+        await store.write(lambda conn: put(conn, "a"))
+        assert await store.read(count) == 1
+    assert (odd / "data base.db").exists()
