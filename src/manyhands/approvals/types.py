@@ -8,6 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
+from manyhands.clock import rfc3339
+
 Kind = Literal["tool", "elicitation", "sampling", "workflow", "budget"]
 Scope = Literal["once", "session", "tool", "server"]
 
@@ -60,3 +62,23 @@ class Approval:
     expires_at: datetime | None
     answer: Answer | None = None
     resolved_at: datetime | None = None
+
+    def wire(self) -> dict[str, Any]:
+        """As API answers and `approval.*` events write it."""
+        answer = self.answer
+        return {
+            "id": self.id,
+            "kind": self.question.kind,
+            "state": self.state.value,
+            "channel_id": self.question.channel_id,
+            "run_id": self.question.run_id,
+            "call_id": self.question.call_id,
+            "title": self.question.title,
+            "detail": dict(self.question.detail),
+            "scope": answer.scope if answer else None,
+            "response": answer.response if answer else None,
+            "reason": answer.reason if answer else None,
+            "created_at": rfc3339(self.created_at),
+            "expires_at": rfc3339(self.expires_at) if self.expires_at else None,
+            "resolved_at": rfc3339(self.resolved_at) if self.resolved_at else None,
+        }

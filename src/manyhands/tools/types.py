@@ -11,6 +11,9 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from manyhands.approvals.types import Answer, Question
+from manyhands.chat.types import Channel
+from manyhands.clock import rfc3339
+from manyhands.servers.types import Parallel, Trust
 
 NATIVE = "native"
 """The server name under which native tools are logged and matched by rules."""
@@ -37,13 +40,43 @@ class CallStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """What a tool says of itself. From a server they are a stranger's hints: they may make us stricter, never looser."""
+    """What a tool says of itself. From a server: a stranger's hints, which make us stricter, never looser.
+
+    `destructive` is the protocol's reading (a tool that says nothing may be); `says_destructive` is what the
+    tool itself declared, and it alone makes a trusted server's tool ask.
+    """
 
     title: str | None = None
     read_only: bool = False
     destructive: bool = True
     idempotent: bool = False
     open_world: bool = True
+    says_destructive: bool = False
+
+    @classmethod
+    def from_wire(cls, hints: Mapping[str, Any] | None) -> Annotations:
+        """From the `annotations` of an MCP tool; what is not a boolean counts as not said."""
+        said = {name: value for name, value in (hints or {}).items() if isinstance(value, bool)}
+        title = (hints or {}).get("title")
+        read_only = said.get("readOnlyHint", False)
+        return cls(
+            title=title if isinstance(title, str) else None,
+            read_only=read_only,
+            destructive=said.get("destructiveHint", not read_only),
+            idempotent=said.get("idempotentHint", False),
+            open_world=said.get("openWorldHint", True),
+            says_destructive=said.get("destructiveHint", False),
+        )
+
+    def wire(self) -> dict[str, Any]:
+        """As MCP writes them."""
+        title = {} if self.title is None else {"title": self.title}
+        return title | {
+            "readOnlyHint": self.read_only,
+            "destructiveHint": self.destructive,
+            "idempotentHint": self.idempotent,
+            "openWorldHint": self.open_world,
+        }
 
     @property
     def concurrency_safe(self) -> bool:
@@ -86,7 +119,9 @@ class ToolResult:
         return text
 
 
-def text_result(text: str, *, is_error: bool = False, code: str | None = None, structured: Any = None) -> ToolResult:
+def text_result(
+    text: str, *, is_error: bool = False, code: str | None = None, structured: Any = None
+) -> ToolResult:
     """A result that is one piece of text."""
     return ToolResult([{"type": "text", "text": text}], structured=structured, is_error=is_error, code=code)
 
@@ -118,6 +153,8 @@ class CallContext:
     attended: bool = True
     direct: bool = False
     allow: Sequence[str] = ()
+    call_id: str | None = None
+    """The id under which the call is logged, when the caller has written it down already."""
 
 
 class Invocation(Protocol):
@@ -131,7 +168,7 @@ class Invocation(Protocol):
         ...
 
     async def ask(self, question: Question) -> Answer:
-        """Ask the person; the timeout stands still meanwhile. An unattended call is answered with a refusal at once."""
+        """Ask the person; the timeout stands still meanwhile. An unattended call is refused at once."""
         ...
 
     def pause(self) -> AbstractContextManager[None]:
@@ -165,6 +202,59 @@ class Listing:
     changed: bool = False
     """Its definition is not the one that was approved; `diff` shows how."""
     diff: str | None = None
+    status: str | None = None
+    """The status of its server; none for a native tool."""
+    repair: str | None = None
+    """How its name or schema had to be mended, if it had to."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMatch:
+    """A tool that a search found, with how well it fits."""
+
+    listing: Listing
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ServerPolicy:
+    """What a person decided about a server as a whole."""
+
+    trust: Trust = "ask"
+    parallel: Parallel = "all"
+
+
+class ToolSource(Protocol):
+    """Where tools that are not native come from. Nothing here waits for a server."""
+
+    async def listings(self, channel: Channel | None) -> Sequence[Listing]:
+        """Every tool that is known for this channel, offered or not, in stable order."""
+        ...
+
+    async def listing(self, full_name: str, channel: Channel | None) -> Listing | None:
+        """One of them, under any form of its name."""
+        ...
+
+    async def tool(self, full_name: str, channel: Channel | None) -> Tool | None:
+        """The same one to be called; calling it may connect its server."""
+        ...
+
+    def server_policy(self, server_id: int) -> ServerPolicy: ...
+
+    async def accept_definition(self, server_id: int, tool: str) -> None:
+        """A person allowed it as it is now: pin this definition."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPage:
+    """Part of a result's text. Offsets count characters; no `next_offset` means that this was the end."""
+
+    call_id: str
+    offset: int
+    text: str
+    size: int
+    next_offset: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +280,30 @@ class CallRecord:
     duration_ms: int | None = None
     size: int | None = None
     result_file: str | None = None
+
+    def wire(self) -> dict[str, Any]:
+        """As API answers and `tool.*` events write it."""
+        return {
+            "id": self.id,
+            "tool": self.tool,
+            "server": self.server,
+            "server_id": self.server_id,
+            "channel_id": self.channel_id,
+            "run_id": self.run_id,
+            "iteration": self.iteration,
+            "arguments": self.arguments,
+            "result": self.result,
+            "content": self.content,
+            "structuredContent": self.structured_content,
+            "isError": self.is_error,
+            "status": self.status.value,
+            "code": self.code,
+            "error": self.error,
+            "duration_ms": self.duration_ms,
+            "size": self.size,
+            "result_file": self.result_file,
+            "at": rfc3339(self.at),
+        }
 
 
 Asking = Callable[[Question], Awaitable[Answer]]

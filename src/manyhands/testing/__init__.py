@@ -1,0 +1,1 @@
+"""Doubles for tests, shipped for the tests of others, too."""

@@ -1,0 +1,201 @@
+"""Writes calls down: the row before a call starts, the row when it has ended, the events about both, and the
+file when the result is too large for a row.
+
+A result is handed out only when its end is committed. What cannot be written down becomes an error that says
+so.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import anyio
+
+from manyhands.errors import ManyhandsError, ToolFault, UnavailableError
+from manyhands.events import EventBus
+from manyhands.settings import CurrentSettings
+from manyhands.store.engine import Store
+from manyhands.tools import call_log as rows
+from manyhands.tools.large_results import GIVEN_BINARY, Weight, cut_text, page_text, stand_in, weigh
+from manyhands.tools.outcomes import Outcome, error_of, of_error
+from manyhands.tools.result_files import ResultFiles
+from manyhands.tools.storable import storable, storable_text
+from manyhands.tools.types import CallRecord, CallStatus, ToolResult, text_result
+
+log = logging.getLogger(__name__)
+
+END_LIMIT_S = 60.0
+LOGGED_BLOCK = 8192
+EVENT_TEXT = 4000
+
+Redact = Callable[[Any], Any]
+
+
+class CallBook:
+    """The log of calls as the pipeline writes it."""
+
+    def __init__(
+        self,
+        store: Store,
+        bus: EventBus,
+        settings: CurrentSettings,
+        files: ResultFiles,
+        redact: Redact | None = None,
+    ) -> None:
+        self._store = store
+        self._bus = bus
+        self._settings = settings
+        self._files = files
+        self._redact = redact
+
+    async def begin(self, record: CallRecord) -> CallRecord | None:
+        """Commit the row of a call that is about to start; if that fails, answer with how it failed."""
+        try:
+            await self._store.write(lambda conn: rows.begin_call(conn, record))
+        except Exception as error:  # noqa: BLE001 - border: a call that cannot be logged does not start
+            failed = _unlogged(
+                record, f"The call was not started because it could not be logged: {_why(error)}"
+            )
+            self._publish("tool.finished", failed)
+            return failed
+        return None
+
+    def started(self, record: CallRecord) -> None:
+        self._publish("tool.started", record)
+
+    async def end(self, record: CallRecord, outcome: Outcome, duration_ms: int) -> CallRecord:
+        """Commit how it ended and hand out the record. Cancelled on the way, it can be done again."""
+        given, logged = await self._finished(record, outcome, duration_ms)
+        try:
+            await self._store.write(lambda conn: rows.end_call(conn, logged))
+        except Exception as error:  # noqa: BLE001 - border: the tool has run, so its result is handed out
+            given = logged = _unlogged(given, f"The call ended, but that could not be logged: {_why(error)}")
+        self._publish("tool.finished", logged)
+        return given
+
+    async def end_cancelled(self, record: CallRecord, outcome: Outcome, duration_ms: int) -> None:
+        """The same for a caller who is gone: nothing but time comes between the end and its being written."""
+        with anyio.move_on_after(END_LIMIT_S, shield=True):
+            await self.end(record, outcome, duration_ms)
+
+    async def _finished(
+        self, record: CallRecord, outcome: Outcome, duration_ms: int
+    ) -> tuple[CallRecord, CallRecord]:
+        """The record as it is given and as it is logged."""
+        outcome = _cleaned(outcome)
+        result = outcome.result
+        weight = weigh(result, self._settings.current.result_limit_chars)
+        if weight.fits:
+            given = _ended(record, outcome.status, result, weight, duration_ms)
+            return given, self._logged(given)
+        try:
+            name = await self._files.keep(record.id, result, page_text(result, weight))
+        except UnavailableError as error:
+            lost = _not_kept(weight, record.id, error)
+            given = _ended(record, CallStatus.ERROR, lost, weight, duration_ms)
+            return given, self._logged(given)
+        shown = stand_in(result, weight, record.id, binary_limit=GIVEN_BINARY)
+        given = replace(_ended(record, outcome.status, shown, weight, duration_ms), result_file=name)
+        small = stand_in(result, weight, record.id, binary_limit=LOGGED_BLOCK)
+        return given, self._logged(replace(given, content=small.content))
+
+    def redacted(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Arguments as a record shows them."""
+        if self._redact is None:
+            return arguments
+        shown: dict[str, Any] = self._redact(arguments)
+        return shown
+
+    def _logged(self, record: CallRecord) -> CallRecord:
+        """The record without secrets that the result holds; its arguments hold none."""
+        if self._redact is None:
+            return record
+        result, structured = self._redact(record.result), self._redact(record.structured_content)
+        plain = all(block.get("type") == "text" for block in record.content or ())
+        if plain and result == record.result and structured == record.structured_content:
+            return record
+        return replace(
+            record,
+            result=result,
+            content=self._redact(record.content),
+            structured_content=structured,
+            error=self._redact(record.error),
+        )
+
+    def _publish(self, event: str, record: CallRecord) -> None:
+        data = record.wire()
+        data["arguments"] = _short(record.arguments)
+        self._bus.publish(event, data, channel_id=record.channel_id)
+
+
+def _ended(
+    record: CallRecord, status: CallStatus, result: ToolResult, weight: Weight, duration_ms: int
+) -> CallRecord:
+    text = weight.text if weight.fits else result.text
+    return replace(
+        record,
+        status=status,
+        result=text,
+        content=result.content,
+        structured_content=result.structured,
+        is_error=result.is_error,
+        code=result.code,
+        error=error_of(Outcome(status, result)),
+        duration_ms=duration_ms,
+        size=weight.size,
+    )
+
+
+def _not_kept(weight: Weight, call_id: str, error: UnavailableError) -> ToolResult:
+    shown = cut_text(weight.text, weight.limit, call_id) if weight.long_text else weight.text
+    text = f"The tool ran, but its result of {weight.size} characters was not kept: {error} What is left:\n"
+    code = "disk_full" if error.data.get("disk_full") else error.code
+    return text_result(text + shown, is_error=True, code=code)
+
+
+def _unlogged(record: CallRecord, text: str) -> CallRecord:
+    """An error in place of what could not be written down, with what there is of a result."""
+    log.error("%s: %s", record.id, text)
+    whole = f"{text}\n{record.result}" if record.result else text
+    return replace(
+        record,
+        status=CallStatus.ERROR,
+        is_error=True,
+        code="not_logged",
+        error=text,
+        result=whole,
+        content=[{"type": "text", "text": whole}],
+        duration_ms=record.duration_ms or 0,
+    )
+
+
+def _why(error: Exception) -> str:
+    return str(error) if isinstance(error, ManyhandsError) else type(error).__name__
+
+
+def _cleaned(outcome: Outcome) -> Outcome:
+    """The outcome as it can be stored and sent on."""
+    result = outcome.result
+    try:
+        content = [storable(block) for block in result.content]
+        structured = storable(result.structured)
+    except ToolFault as error:
+        return of_error(error)
+    code = None if result.code is None else storable_text(result.code)[:64]
+    return Outcome(outcome.status, ToolResult(content, structured, result.is_error, code))
+
+
+def _short(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments for an event: whoever wants all of a long one finds it in the log."""
+    return {name: _short_value(value) for name, value in arguments.items()}
+
+
+def _short_value(value: Any) -> Any:
+    if not isinstance(value, str | list | dict):
+        return value
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if len(text) <= EVENT_TEXT else f"{text[:EVENT_TEXT]}… ({len(text)} characters)"

@@ -1,0 +1,167 @@
+"""The call log in the database: one row a call, written when it begins and when it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, Text, cast, or_, select, update
+
+from manyhands.paging import Page, cut_page
+from manyhands.store.direct import Insert, Update
+from manyhands.store.tables import tool_calls as table
+from manyhands.tools.types import CallRecord, CallStatus
+
+SEARCHED_ROWS = 1000
+"""How many rows one request looks through for a text."""
+INTERRUPTED = "interrupted"
+INTERRUPTED_TEXT = (
+    "The hub stopped while this call was running, so how it ended is not known."
+    " Check what it did before you run it again."
+)
+
+_ENDING = (
+    *("result", "content", "structured_content", "is_error", "status", "code", "error"),
+    *("duration_ms", "size", "result_file"),
+)
+_BEGINNING = (
+    *("id", "tool", "server", "server_id", "channel_id", "run_id", "iteration", "arguments"),
+    *("is_error", "status", "at"),
+)
+_BEGIN = Insert(table, _BEGINNING)
+_WHOLE = Insert(table, list(dict.fromkeys(_BEGINNING + _ENDING)))
+_END = Update(table, _ENDING, key="id")
+
+
+@dataclass(frozen=True, slots=True)
+class CallFilter:
+    """Which calls of the log; what is not given does not matter."""
+
+    server: str | None = None
+    tool: str | None = None
+    status: CallStatus | None = None
+    run_id: str | None = None
+    channel_id: str | None = None
+    q: str | None = None
+
+
+def insert_call(conn: Connection, record: CallRecord) -> None:
+    _WHOLE.run(conn, _begun(record) | _ended(record))
+
+
+def begin_call(conn: Connection, record: CallRecord) -> None:
+    """The row of a call that has not ended."""
+    _BEGIN.run(conn, _begun(record))
+
+
+def end_call(conn: Connection, record: CallRecord) -> None:
+    """How it ended; also for a call whose first row was cut off by a cancellation."""
+    if _END.run(conn, record.id, _ended(record)) == 0:
+        insert_call(conn, record)
+
+
+def interrupt_pending(conn: Connection) -> int:
+    """End what a dead process left pending; how many there were."""
+    left = update(table).where(table.c.status == CallStatus.PENDING.value)
+    values = {
+        "status": CallStatus.ERROR.value,
+        "code": INTERRUPTED,
+        "is_error": True,
+        "error": INTERRUPTED_TEXT,
+        "result": INTERRUPTED_TEXT,
+    }
+    return conn.execute(left.values(values)).rowcount
+
+
+def select_call(conn: Connection, call_id: str) -> CallRecord | None:
+    row = conn.execute(select(table).where(table.c.id == call_id)).first()
+    return None if row is None else _record(row)
+
+
+def select_of_run(conn: Connection, run_id: str) -> Sequence[CallRecord]:
+    """In the order in which they were made."""
+    rows = conn.execute(select(table).where(table.c.run_id == run_id).order_by(table.c.id))
+    return [_record(row) for row in rows]
+
+
+def select_calls(
+    conn: Connection, wanted: CallFilter, limit: int, before: str | None, down_to: str | None = None
+) -> Sequence[CallRecord]:
+    """Newest first: ids sort by the time they were made."""
+    query = select(table).order_by(table.c.id.desc()).limit(limit)
+    if before is not None:
+        query = query.where(table.c.id < before)
+    if down_to is not None:
+        query = query.where(table.c.id >= down_to)
+    return [_record(row) for row in conn.execute(_filtered(query, wanted))]
+
+
+def page_of_calls(conn: Connection, wanted: CallFilter, limit: int, before: str | None) -> Page[CallRecord]:
+    """Newest first. Looking for a text reads every row, so one page looks through a bounded part of the log:
+    it may be short, even empty, and still say where to go on.
+    """
+    end = None if not wanted.q else _end_of_window(conn, wanted, before)
+    found, more = cut_page(select_calls(conn, wanted, limit + 1, before, down_to=end), limit)
+    return Page(found, found[-1].id if more else end)
+
+
+def _end_of_window(conn: Connection, wanted: CallFilter, before: str | None) -> str | None:
+    """The last of the rows that one page looks through; nothing when they are all that is left."""
+    query = select(table.c.id).order_by(table.c.id.desc()).offset(SEARCHED_ROWS - 1).limit(1)
+    if before is not None:
+        query = query.where(table.c.id < before)
+    return conn.execute(_filtered(query, replace(wanted, q=None))).scalar()
+
+
+def _filtered(query: Select[Any], wanted: CallFilter) -> Select[Any]:
+    exact = {
+        table.c.server: wanted.server,
+        table.c.tool: wanted.tool,
+        table.c.status: None if wanted.status is None else wanted.status.value,
+        table.c.run_id: wanted.run_id,
+        table.c.channel_id: wanted.channel_id,
+    }
+    for column, value in exact.items():
+        if value is not None:
+            query = query.where(column == value)
+    if wanted.q:
+        searched = (table.c.tool, table.c.server, table.c.result, cast(table.c.arguments, Text))
+        query = query.where(or_(*(column.icontains(wanted.q, autoescape=True) for column in searched)))
+    return query
+
+
+def _begun(record: CallRecord) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "tool": record.tool,
+        "server": record.server,
+        "server_id": record.server_id,
+        "channel_id": record.channel_id,
+        "run_id": record.run_id,
+        "iteration": record.iteration,
+        "arguments": record.arguments,
+        "is_error": record.is_error,
+        "status": record.status.value,
+        "at": record.at,
+    }
+
+
+def _ended(record: CallRecord) -> dict[str, Any]:
+    return {
+        "result": record.result,
+        "content": record.content,
+        "structured_content": record.structured_content,
+        "is_error": record.is_error,
+        "status": record.status.value,
+        "code": record.code,
+        "error": record.error,
+        "duration_ms": record.duration_ms,
+        "size": record.size,
+        "result_file": record.result_file,
+    }
+
+
+def _record(row: Row[Any]) -> CallRecord:
+    fields = row._asdict()
+    return CallRecord(**{**fields, "status": CallStatus(fields["status"])})

@@ -1,0 +1,226 @@
+"""The way of a call: found, checked, decided, written down, asked about, run, written down again.
+
+Failures of tools are results; what is raised is the caller's own cancellation, and a name that does not exist
+when the owner called it directly.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import anyio
+
+from manyhands.chat.types import Channel
+from manyhands.clock import Clock
+from manyhands.errors import ManyhandsError, NotFoundError, ToolFault
+from manyhands.events import EventBus
+from manyhands.ids import new_id
+from manyhands.settings import CurrentSettings
+from manyhands.tools import outcomes
+from manyhands.tools.arguments import ArgumentChecker, read_arguments
+from manyhands.tools.asking import Permission
+from manyhands.tools.call_book import CallBook
+from manyhands.tools.catalogue import Found, ToolCatalogue
+from manyhands.tools.channels import ChannelMemory
+from manyhands.tools.deadline import Race
+from manyhands.tools.finder import ToolFinder
+from manyhands.tools.invocation import Publish, RunningCall
+from manyhands.tools.lanes import Lanes
+from manyhands.tools.outcomes import Outcome
+from manyhands.tools.policy import Facts
+from manyhands.tools.rulebook import Rulebook
+from manyhands.tools.storable import storable
+from manyhands.tools.types import (
+    Asking,
+    CallContext,
+    CallRecord,
+    CallStatus,
+    Effect,
+    Tool,
+    ToolDefinition,
+    ToolResult,
+)
+
+log = logging.getLogger(__name__)
+
+NO_SERVER = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call on its way."""
+
+    record: CallRecord
+    found: Found
+    tool: Tool
+    facts: Facts
+
+
+class CallPipeline:
+    """Takes calls from their name to their record."""
+
+    def __init__(
+        self,
+        bus: EventBus,
+        clock: Clock,
+        settings: CurrentSettings,
+        asking: Asking,
+        catalogue: ToolCatalogue,
+        finder: ToolFinder,
+        permission: Permission,
+        rulebook: Rulebook,
+        channels: ChannelMemory,
+        book: CallBook,
+    ) -> None:
+        self._bus = bus
+        self._clock = clock
+        self._settings = settings
+        self._asking = asking
+        self._catalogue = catalogue
+        self._finder = finder
+        self._permission = permission
+        self._rulebook = rulebook
+        self._channels = channels
+        self._book = book
+        self._checker = ArgumentChecker()
+        self._lanes = Lanes()
+
+    async def call(self, name: str, arguments: object, context: CallContext) -> CallRecord:
+        channel = await self._channels.get(context.channel_id)
+        if channel is not None and context.directory is None:
+            context = replace(context, directory=channel.dir_path)
+        found = await self._catalogue.find(name, channel)
+        if found is None:
+            return await self._unknown(name, arguments, context, channel)
+        definition = found.listing.definition
+        problem, given, logged = self._check(found, arguments)
+        record = self._new_record(definition, context, logged)
+        if problem is not None or found.tool is None:
+            return await self._book.end(record, problem or _not_callable(found), 0)
+        facts = self.facts(found, given, context)
+        decision = await self._permission.decide(facts)
+        if decision.effect is Effect.DENY:
+            return await self._book.end(record, outcomes.of_denial(decision), 0)
+        return await self._go(_Call(record, found, found.tool, facts), ask=decision.effect is Effect.ASK)
+
+    def facts(self, found: Found, arguments: Mapping[str, Any], context: CallContext) -> Facts:
+        """What the policy looks at."""
+        return Facts(
+            found.listing.definition,
+            arguments,
+            context,
+            session_id=self._rulebook.session_of(context.channel_id),
+            trust=None if found.server is None else found.server.trust,
+            default=found.default,
+            preference=found.listing.policy,
+            changed=found.listing.changed,
+        )
+
+    async def _go(self, call: _Call, *, ask: bool) -> CallRecord:
+        """From the first row to the last; a cancellation on the way ends the row too."""
+        record, ending, began = call.record, None, None
+        try:
+            if failed := await self._book.begin(record):
+                return failed
+            if ask:
+                ending = await self._permission.ask(record.id, call.facts, call.found.listing.diff)
+            if ending is None:
+                self._book.started(record)
+                if call.found.server is None or call.found.server.parallel == "all":
+                    began = self._clock.monotonic()
+                    ending = await self._run(call)
+                else:
+                    async with self._lanes.enter(call.found.server.parallel, call.facts.definition):
+                        began = self._clock.monotonic()
+                        ending = await self._run(call)
+            return await self._book.end(record, ending, self._since(began))
+        except anyio.get_cancelled_exc_class():
+            ending = ending or outcomes.of_cancellation()
+            await self._book.end_cancelled(record, ending, self._since(began))
+            raise
+
+    async def _run(self, call: _Call) -> Outcome:
+        race = Race(call.tool.timeout_ms, self._settings.current.tool_timeout_max)
+        running = RunningCall(
+            call.record.id, call.facts.context, race, self._asking, self._publisher(call.record)
+        )
+        result: ToolResult | None = None
+        try:
+            with race.scope:
+                result = await call.tool.call(call.facts.arguments, running)
+        except Exception as error:  # border: whatever a tool raises is its result
+            if not isinstance(error, ManyhandsError):
+                log.exception("%s of %s failed", call.record.tool, call.record.server)
+            return outcomes.of_error(error)
+        return outcomes.of_timeout(race.text()) if result is None else outcomes.of_result(result)
+
+    def _publisher(self, record: CallRecord) -> Publish:
+        names = {"tool": record.tool, "server": record.server}
+        return lambda event, data: self._bus.publish(event, data | names, channel_id=record.channel_id)
+
+    def _check(
+        self, found: Found, arguments: object
+    ) -> tuple[Outcome | None, dict[str, Any], dict[str, Any]]:
+        """Why the call cannot start, if so; its arguments, and what of them can be logged."""
+        definition = found.listing.definition
+        given: dict[str, Any] = {}
+        logged: dict[str, Any] = {}
+        try:
+            given = read_arguments(arguments)
+            logged = storable(given)
+            if not found.listing.enabled:
+                return _disabled(definition), given, logged
+            self._checker.check(definition, given)
+        except ToolFault as error:
+            return outcomes.of_fault(str(error), "invalid_arguments"), given, logged
+        return None, given, logged
+
+    async def _unknown(
+        self, name: str, arguments: object, context: CallContext, channel: Channel | None
+    ) -> CallRecord:
+        similar = await self._finder.similar(name, channel)
+        meant = f"Did you mean {' or '.join(similar)}?" if similar else "Look at the list of tools."
+        message = f"There is no tool {name!r}."
+        if context.direct:
+            raise NotFoundError(message, hint=meant)
+        definition = ToolDefinition(name, name, "", {}, server=NO_SERVER)
+        logged: dict[str, Any] = {}
+        with suppress(ToolFault):
+            logged = storable(read_arguments(arguments))
+        record = self._new_record(definition, context, logged)
+        return await self._book.end(record, outcomes.of_fault(f"{message} {meant}", "unknown_tool"), 0)
+
+    def _new_record(
+        self, definition: ToolDefinition, context: CallContext, arguments: dict[str, Any]
+    ) -> CallRecord:
+        return CallRecord(
+            id=context.call_id or new_id("call"),
+            tool=storable(definition.name),
+            server=definition.server,
+            server_id=definition.server_id,
+            channel_id=context.channel_id,
+            run_id=context.run_id,
+            iteration=context.iteration,
+            arguments=self._book.redacted(arguments),
+            status=CallStatus.PENDING,
+            at=self._clock.now(),
+        )
+
+    def _since(self, began: float | None) -> int:
+        return 0 if began is None else round((self._clock.monotonic() - began) * 1000)
+
+
+def _disabled(definition: ToolDefinition) -> Outcome:
+    text = f"The tool {definition.full_name} is switched off. A person can switch it on again."
+    return outcomes.of_fault(text, "disabled", CallStatus.DENIED)
+
+
+def _not_callable(found: Found) -> Outcome:
+    listing = found.listing
+    return outcomes.of_fault(
+        f"The tool {listing.definition.full_name} cannot be called: {listing.reason}.", "unavailable"
+    )

@@ -1,0 +1,30 @@
+"""The nine native tools, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from manyhands.settings import CurrentSettings
+from manyhands.tools.native import fetch_url, files, read_file, read_image, web_search
+from manyhands.tools.native.definition import NativeTool, needs_directory, needs_nothing
+from manyhands.tools.native.files import in_directory
+from manyhands.tools.types import Effect
+
+
+def native_tools(settings: CurrentSettings, read_page: read_file.PageReader) -> Mapping[str, NativeTool]:
+    """By name, in the order in which they are listed. What only reads is allowed, all else asks."""
+    allow, ask = Effect.ALLOW, Effect.ASK
+    searching = web_search.WebSearch(settings)
+    # `read_file` needs no directory to read on in large results.
+    tools = [
+        NativeTool(read_file.DEFINITION, read_file.ReadFile(settings, read_page), allow, needs_nothing),
+        NativeTool(files.WRITE_FILE, in_directory(files.write_file), ask, needs_directory),
+        NativeTool(files.RENAME_FILE, in_directory(files.rename_file), ask, needs_directory),
+        NativeTool(files.DELETE_FILE, in_directory(files.delete_file), ask, needs_directory),
+        NativeTool(files.LIST_DIRECTORY, in_directory(files.list_directory), allow, needs_directory),
+        NativeTool(files.CREATE_DIRECTORY, in_directory(files.create_directory), ask, needs_directory),
+        NativeTool(fetch_url.DEFINITION, fetch_url.FetchUrl(settings), ask, needs_nothing),
+        NativeTool(web_search.DEFINITION, searching, ask, searching.missing),
+        NativeTool(read_image.DEFINITION, in_directory(read_image.read_image), allow, needs_directory),
+    ]
+    return {tool.definition.name: tool for tool in tools}

@@ -1,0 +1,96 @@
+"""The person's rules: kept in the database, read from memory, added and revoked.
+
+A session is one channel's work while this process lives; its rules are gone after a restart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import anyio
+
+from manyhands.clock import Clock
+from manyhands.errors import InvalidError, NotFoundError
+from manyhands.events import EventBus
+from manyhands.ids import new_id
+from manyhands.store.engine import Store
+from manyhands.tools import rules_store as rows
+from manyhands.tools.patterns import exactly
+from manyhands.tools.policy import Policy, Rule
+
+
+class Rulebook:
+    """The rules as they are now."""
+
+    def __init__(self, store: Store, bus: EventBus, clock: Clock) -> None:
+        self._store = store
+        self._bus = bus
+        self._clock = clock
+        self._session = new_id("session")
+        self._policy: Policy | None = None
+        self._changing = anyio.Lock()
+
+    def session_of(self, channel_id: str | None) -> str:
+        return f"{self._session}/{channel_id or ''}"
+
+    async def end_sessions(self) -> int:
+        """At start: forget what was allowed for sessions of a process that is gone."""
+        gone = await self._store.write(rows.delete_session_rules)
+        self._policy = None
+        return gone
+
+    async def policy(self) -> Policy:
+        """The rules, ready to be asked; read from the database once."""
+        if self._policy is None:
+            async with self._changing:
+                if self._policy is None:
+                    self._policy = Policy(await self._store.read(rows.select_rules))
+        return self._policy
+
+    async def rules(self) -> Sequence[Rule]:
+        """Newest first."""
+        return (await self.policy()).rules
+
+    async def add(self, rule: Rule) -> Rule:
+        """Add it under a new id."""
+        if not (rule.server or rule.tool):
+            raise InvalidError(
+                "A rule needs a tool or a server.", hint='Give a pattern; "*" means all of them.'
+            )
+        for name, pattern in rule.arguments.items():
+            _check_pattern(name, pattern)
+        policy = await self.policy()
+        added = replace(rule, id=new_id("rule"), created_at=self._clock.now())
+        async with self._changing:
+            await self._store.write(lambda conn: rows.insert_rule(conn, added))
+            self._policy = Policy([*(self._policy or policy).rules, added])
+        self._bus.publish(
+            "rule.added", {"id": added.id, "rule": added.describe()}, channel_id=added.channel_id
+        )
+        return added
+
+    async def remove(self, rule_id: str) -> None:
+        policy = await self.policy()
+        async with self._changing:
+            if not await self._store.write(lambda conn: rows.delete_rule(conn, rule_id)):
+                raise NotFoundError(f"There is no rule {rule_id!r}.", hint="Look at the list of rules.")
+            self._policy = Policy(rule for rule in (self._policy or policy).rules if rule.id != rule_id)
+        self._bus.publish("rule.removed", {"id": rule_id})
+
+    async def forget_server(self, server: str, project: str | None = None) -> None:
+        """Drop what was allowed for a server that is gone: another one may get its name."""
+        await self.policy()
+        async with self._changing:
+            name = exactly(server)
+            await self._store.write(lambda conn: rows.delete_server_rules(conn, name, project))
+            self._policy = Policy(await self._store.read(rows.select_rules))
+
+
+def _check_pattern(name: str, pattern: object) -> None:
+    allowed = pattern if isinstance(pattern, list) else [pattern]
+    if not all(one is None or isinstance(one, str | int | float | bool) for one in allowed):
+        raise InvalidError(
+            f"The pattern of {name!r} is not a text, number, true, false or null, nor a list of them.",
+            hint='Write for example {"path": "docs/**"}.',
+        )

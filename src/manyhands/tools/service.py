@@ -1,0 +1,248 @@
+"""Tools: listed, searched, explained, called under policy, logged; their rules; their large results.
+
+Callers never know whether a tool is native or comes from a server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from manyhands.approvals.service import ApprovalService
+from manyhands.chat.types import Channel
+from manyhands.clock import Clock
+from manyhands.errors import InvalidError, NotFoundError
+from manyhands.events import EventBus
+from manyhands.home import Home
+from manyhands.paging import DEFAULT_LIMIT, Page
+from manyhands.settings import CurrentSettings
+from manyhands.store.engine import Store
+from manyhands.tools import call_log as rows
+from manyhands.tools.asking import Permission
+from manyhands.tools.call_book import CallBook, Redact
+from manyhands.tools.call_log import CallFilter
+from manyhands.tools.calls import CallPipeline
+from manyhands.tools.catalogue import ToolCatalogue
+from manyhands.tools.channels import ChannelMemory, ChannelSource
+from manyhands.tools.explain import explain_tool, explain_unknown
+from manyhands.tools.finder import ToolFinder
+from manyhands.tools.native.toolbox import native_tools
+from manyhands.tools.patterns import exactly
+from manyhands.tools.policy import Rule
+from manyhands.tools.result_files import ResultFiles
+from manyhands.tools.rulebook import Rulebook
+from manyhands.tools.types import (
+    NATIVE,
+    CallContext,
+    CallRecord,
+    CallStatus,
+    Effect,
+    Listing,
+    ResultPage,
+    ServerPolicy,
+    ToolMatch,
+    ToolResult,
+    ToolSource,
+)
+
+__all__ = ["CallFilter", "ResultPage", "Rule", "ServerPolicy", "ToolService", "ToolSource"]
+
+OFF = "switched off"
+
+
+class ToolService:
+    """The use cases of tools."""
+
+    def __init__(
+        self,
+        store: Store,
+        bus: EventBus,
+        clock: Clock,
+        settings: CurrentSettings,
+        approvals: ApprovalService,
+        source: ToolSource,
+        channels: ChannelSource,
+        home: Home,
+        redact: Redact | None = None,
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._rulebook = Rulebook(store, bus, clock)
+        self._native = native_tools(settings, self._page_for_context)
+        self._catalogue = ToolCatalogue(self._native, source)
+        self._finder = ToolFinder(self._catalogue, self._rulebook)
+        self._files = ResultFiles(home.results)
+        self._permission = Permission(approvals, self._rulebook, source)
+        self._channels = ChannelMemory(channels, bus)
+        self._pipeline = CallPipeline(
+            bus,
+            clock,
+            settings,
+            approvals.ask,
+            self._catalogue,
+            self._finder,
+            self._permission,
+            self._rulebook,
+            self._channels,
+            CallBook(store, bus, settings, self._files, redact),
+        )
+
+    async def start(self) -> None:
+        """Once, before the first call: end what an earlier process left."""
+        await self.interrupt_leftovers()
+        await self._rulebook.end_sessions()
+
+    async def interrupt_leftovers(self) -> int:
+        """Calls that a dead process left pending end as errors; how many there were."""
+        return await self._store.write(rows.interrupt_pending)
+
+    # --- tools
+
+    async def list(self, channel: Channel | None = None) -> list[Listing]:
+        """Every tool that is known for the channel, with whether it is offered and why."""
+        return await self._catalogue.listings(channel, await self._rulebook.policy())
+
+    async def search(
+        self, query: str, limit: int = 10, channel: Channel | None = None, *, offered_only: bool = False
+    ) -> Sequence[ToolMatch]:
+        """Tools by what one wants to do, best first."""
+        return await self._finder.search(query, limit, channel, offered_only=offered_only)
+
+    async def why(self, name: str, channel: Channel | None = None) -> dict[str, Any]:
+        """Everything that decides about a tool."""
+        found = await self._catalogue.find(name, channel)
+        if found is None:
+            return explain_unknown(name, [*await self._finder.similar(name, channel)])
+        policy = await self._rulebook.policy()
+        context = CallContext(
+            channel_id=channel.id if channel else None, directory=channel.dir_path if channel else None
+        )
+        decision = policy.decide(self._pipeline.facts(found, {}, context))
+        denial = policy.denial(found.listing.definition, context.channel_id)
+        return explain_tool(found, decision, denial.reason if denial else None)
+
+    async def asks(self, name: str, context: CallContext) -> bool:
+        """Whether a person would be asked before it runs."""
+        channel = None if context.channel_id is None else await self._channels.get(context.channel_id)
+        found = await self._catalogue.find(name, channel)
+        if found is None:
+            return False
+        policy = await self._rulebook.policy()
+        return policy.decide(self._pipeline.facts(found, {}, context)).effect is Effect.ASK
+
+    async def is_read_only(self, name: str, channel: Channel | None = None) -> bool:
+        """Whether it says that it only reads, so that running it again does no harm."""
+        found = await self._catalogue.find(name, channel)
+        return found is not None and found.listing.definition.annotations.read_only
+
+    async def call(self, name: str, arguments: object, context: CallContext) -> CallRecord:
+        """Call a tool. Failures are in the record; an unknown name raises only for a direct call."""
+        return await self._pipeline.call(name, arguments, context)
+
+    async def set_native_enabled(self, name: str, enabled: bool) -> None:
+        """Switch a native tool on or off; off is a rule like any other, and revoked like any other."""
+        if name not in self._native:
+            raise NotFoundError(f"There is no native tool {name!r}.", hint="Look at the list of tools.")
+        mine = Rule("", Effect.DENY, server=NATIVE, tool=exactly(name), note=OFF)
+        there = [rule for rule in await self.rules() if _same_rule(rule, mine)]
+        if not enabled and not there:
+            await self.add_rule(Effect.DENY, server=NATIVE, tool=exactly(name), note=OFF)
+        for rule in there if enabled else []:
+            await self.remove_rule(rule.id)
+
+    # --- rules
+
+    async def rules(self) -> Sequence[Rule]:
+        """What is allowed, asked or denied for longer than one call, newest first."""
+        return await self._rulebook.rules()
+
+    async def add_rule(
+        self,
+        effect: Effect,
+        *,
+        server: str | None = None,
+        tool: str | None = None,
+        arguments: Mapping[str, Any] | None = None,
+        project: str | None = None,
+        channel_id: str | None = None,
+        note: str | None = None,
+    ) -> Rule:
+        """Add a rule; calls that wait for a person and that it decides go on at once."""
+        rule = Rule("", effect, server, tool, arguments or {}, project, channel_id, note=note)
+        added = await self._rulebook.add(rule)
+        await self._permission.reconsider()
+        return added
+
+    async def remove_rule(self, rule_id: str) -> None:
+        await self._rulebook.remove(rule_id)
+        await self._permission.reconsider()
+
+    async def forget_server(self, name: str, project: str | None = None) -> None:
+        """After a server was removed: another one of its name is not allowed what it was."""
+        await self._rulebook.forget_server(name, project)
+
+    # --- the log
+
+    async def calls(
+        self, wanted: CallFilter | None = None, limit: int = DEFAULT_LIMIT, cursor: str | None = None
+    ) -> Page[CallRecord]:
+        """The call log, newest first."""
+        chosen = wanted or CallFilter()
+        return await self._store.read(lambda conn: rows.page_of_calls(conn, chosen, limit, cursor))
+
+    async def calls_of_run(self, run_id: str) -> Sequence[CallRecord]:
+        """Every call of a run, in the order in which they were made."""
+        return await self._store.read(lambda conn: rows.select_of_run(conn, run_id))
+
+    async def find_call(self, call_id: str) -> CallRecord | None:
+        return await self._store.read(lambda conn: rows.select_call(conn, call_id))
+
+    async def get_call(self, call_id: str) -> CallRecord:
+        found = await self.find_call(call_id)
+        if found is None:
+            raise NotFoundError(f"There is no call {call_id!r}.", hint="Look at the list of calls.")
+        return found
+
+    async def result_page(self, call_id: str, offset: int = 0, limit: int | None = None) -> ResultPage:
+        """Part of the text of a result, by characters."""
+        return await self._page(await self.get_call(call_id), offset, limit)
+
+    async def whole_result(self, call_id: str) -> ToolResult:
+        """All of a result, from its file where it was too large for the log."""
+        record = await self.get_call(call_id)
+        if record.result_file is not None:
+            return await self._files.load(call_id)
+        return ToolResult(record.content or [], record.structured_content, record.is_error, record.code)
+
+    async def _page(self, record: CallRecord, offset: int, limit: int | None) -> ResultPage:
+        if offset < 0 or (limit is not None and limit < 1):
+            raise InvalidError("The offset is below 0 or the limit below 1.", hint="Correct them.")
+        if record.status is CallStatus.PENDING:
+            raise NotFoundError(f"The call {record.id} has not ended.", hint="Try again when it has.")
+        most = limit or self._settings.current.result_limit_chars
+        if record.result_file is not None:
+            text, size = await self._files.page(record.id, offset, most)
+        else:
+            whole = record.result or ""
+            text, size = whole[offset : offset + most], len(whole)
+        end = offset + len(text)
+        return ResultPage(record.id, offset, text, size, end if text and end < size else None)
+
+    async def _page_for_context(
+        self, call_id: str, offset: int, limit: int, context: CallContext
+    ) -> ResultPage:
+        """For `read_file`: a channel reads its own results; the owner reads all."""
+        record = await self.get_call(call_id)
+        if record.channel_id != context.channel_id and not context.direct:
+            raise NotFoundError(f"There is no call {call_id!r} in this channel.", hint="Check the call id.")
+        return await self._page(record, offset, limit)
+
+
+def _same_rule(rule: Rule, other: Rule) -> bool:
+    return (rule.effect, rule.server, rule.tool, dict(rule.arguments), rule.channel_id) == (
+        other.effect,
+        other.server,
+        other.tool,
+        dict(other.arguments),
+        other.channel_id,
+    )
