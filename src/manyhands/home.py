@@ -17,7 +17,7 @@ from manyhands.errors import InvalidError
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8222
-_BOOTSTRAP_KEYS = {"host", "port", "database", "log_level"}
+_BOOTSTRAP_KEYS = {"host", "port", "hosts", "database", "log_level"}
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,10 @@ class Home:
     @property
     def results(self) -> Path:
         return self.path / "results"
+
+    @property
+    def attachments(self) -> Path:
+        return self.path / "attachments"
 
     @property
     def secrets_file(self) -> Path:
@@ -88,6 +92,8 @@ class Bootstrap:
     port: int
     database_url: str
     log_level: str
+    hosts: tuple[str, ...] = ()
+    """Names besides loopback under which browsers and programs may reach the daemon."""
 
 
 def find_home(explicit: str | os.PathLike[str] | None = None, env: Mapping[str, str] = os.environ) -> Home:
@@ -108,7 +114,14 @@ def read_bootstrap(home: Home, env: Mapping[str, str] = os.environ) -> Bootstrap
         port=port,
         database_url=str(database),
         log_level=str(values.get("log_level", "info")),
+        hosts=_names(home.config_file, values.get("hosts", [])),
     )
+
+
+def _names(path: Path, names: Any) -> tuple[str, ...]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise InvalidError(f"{path}: hosts is {names!r}.", hint='Give a list such as ["hub.example"].')
+    return tuple(names)
 
 
 def _read_config(path: Path) -> dict[str, Any]:

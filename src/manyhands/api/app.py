@@ -1,0 +1,72 @@
+"""The HTTP API as one ASGI app: routers, the gate before them, errors as problems.
+
+It serves a hub that somebody else has opened and will close.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from fastapi import FastAPI
+
+from manyhands import __version__
+from manyhands.api import (
+    approvals,
+    channels,
+    live,
+    models,
+    openai,
+    pages,
+    problems,
+    runs,
+    servers,
+    system,
+    tools,
+)
+from manyhands.api.access import Crowd, Crowds
+from manyhands.api.metrics import CallMetrics
+from manyhands.api.schemas import Problem
+from manyhands.api.security import Gate
+from manyhands.hub import Hub
+from manyhands.servers.sign_in import CALLBACK_PATH
+
+LISTENERS = 100
+CALLS_AT_ONCE = 256
+_OPEN_PATHS = (CALLBACK_PATH,)
+_ABOUT = (
+    "A hub for MCP servers. Send `Authorization: Bearer TOKEN` with everything but `GET /api/health`. "
+    "Errors are `application/problem+json`; decide by their `code`."
+)
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": Problem, "content": {problems.MEDIA_TYPE: {}}},
+    "5XX": {"model": Problem, "content": {problems.MEDIA_TYPE: {}}},
+}
+
+
+def create_app(
+    hub: Hub, *, hosts: Iterable[str] = (), on_shutdown: Callable[[], None] | None = None
+) -> FastAPI:
+    """The app for an open hub. `hosts`: names besides loopback under which it may be reached."""
+    app = FastAPI(
+        title="Manyhands",
+        version=__version__,
+        description=_ABOUT,
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+    )
+    app.state.hub = hub
+    app.state.on_shutdown = on_shutdown
+    app.state.metrics = CallMetrics(hub.bus)
+    app.state.crowds = Crowds(Crowd(LISTENERS, "listeners"), Crowd(CALLS_AT_ONCE, "calls"))
+    problems.register(app)
+    for module in (servers, tools, models, channels, runs, approvals, system, live):
+        app.include_router(module.router, prefix="/api", responses=_ERRORS)
+    app.include_router(openai.router)
+    app.include_router(pages.router)
+    token = hub.home.token()
+    hub.secrets.redactor.register(token)
+    app.add_middleware(Gate, token=token, hosts=tuple(hosts), open_paths=_OPEN_PATHS)
+    return app

@@ -1,0 +1,139 @@
+"""Events as they happen: over a WebSocket, and as server-sent events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import Annotated, Any
+
+import anyio
+from fastapi import APIRouter, Header, Query, WebSocket
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from manyhands.api.access import HubOf, crowds_of
+from manyhands.errors import InvalidError, ManyhandsError
+from manyhands.events import Event, EventBus
+
+router = APIRouter(tags=["live"])
+
+HEARTBEAT_S = 15.0
+_CLOSING, _TRY_LATER = 1012, 1013
+
+Since = Annotated[int | None, Query(ge=0, description="Replay what came after this `seq` first.")]
+
+
+@router.websocket("/ws")
+async def events_socket(socket: WebSocket, hub: HubOf, since: Since = None) -> None:
+    """Each event as one text message: its envelope."""
+    await socket.accept()
+    try:
+        with crowds_of(socket).live.enter() as scope:
+            await _until_hung_up(socket, hub.bus, since)
+    except ManyhandsError as error:
+        await socket.close(_TRY_LATER, error.message)
+        return
+    if scope.cancelled_caught:
+        await socket.close(_CLOSING, "the hub is shutting down")
+
+
+async def _until_hung_up(socket: WebSocket, bus: EventBus, since: int | None) -> None:
+    async with anyio.create_task_group() as group:
+
+        async def listen() -> None:
+            while (await socket.receive())["type"] != "websocket.disconnect":
+                pass
+            group.cancel_scope.cancel()
+
+        group.start_soon(listen)
+        async with bus.subscribe(since) as events:
+            async for event in events:
+                await socket.send_text(_text(event))
+
+
+@router.get("/events", response_class=Response, responses={200: {"content": {"text/event-stream": {}}}})
+async def events_stream(
+    hub: HubOf,
+    since: Since = None,
+    last_event_id: Annotated[str | None, Header(description="Sent by a browser that reconnects.")] = None,
+) -> Response:
+    """The same events as `text/event-stream`: `id` is the seq, `event` the type, `data` the envelope."""
+    return EventStream(hub.bus, resume_at(last_event_id, since))
+
+
+def resume_at(last_event_id: str | None, since: int | None) -> int | None:
+    if last_event_id is None or not last_event_id.strip():
+        return since
+    if not last_event_id.strip().isdecimal():
+        raise InvalidError(f"Last-Event-ID {last_event_id!r} is no number.", hint="Send the id as it came.")
+    return int(last_event_id)
+
+
+Wanted = Callable[[Event], bool]
+
+
+class EventStream(Response):
+    """Server-sent events until the client hangs up or the hub shuts down."""
+
+    media_type = "text/event-stream"
+
+    def __init__(
+        self,
+        bus: EventBus,
+        since: int | None,
+        wanted: Wanted = lambda event: True,
+        last: Wanted | None = None,
+    ) -> None:
+        """`wanted`: which events; `last`: the one after which it ends, if there is one."""
+        super().__init__()
+        self._wanted = wanted
+        self._last = last or (lambda event: False)
+        del self.headers["content-length"]
+        self._bus = bus
+        self._since = since
+        self._telling = anyio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with crowds_of(HTTPConnection(scope)).live.enter():
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            async with anyio.create_task_group() as group:
+                group.start_soon(_cancel_when_gone, receive, group.cancel_scope)
+                group.start_soon(self._beat, send)
+                async with self._bus.subscribe(self._since) as events:
+                    await self._tell(send, b": hello\n\n")  # from here on nothing is missed
+                    await self._follow(send, events)
+                group.cancel_scope.cancel()
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _follow(self, send: Send, events: AsyncIterator[Event]) -> None:
+        async for event in events:
+            if self._wanted(event):
+                await self._tell(send, _frame(event))
+            if self._last(event):
+                return
+
+    async def _beat(self, send: Send) -> None:
+        """A comment now and then, so that a dead connection is noticed."""
+        while True:
+            await anyio.sleep(HEARTBEAT_S)
+            await self._tell(send, b": still here\n\n")
+
+    async def _tell(self, send: Send, chunk: bytes) -> None:
+        async with self._telling:
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+
+async def _cancel_when_gone(receive: Receive, scope: anyio.CancelScope) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    scope.cancel()
+
+
+def _frame(event: Event) -> bytes:
+    return f"id: {event.seq}\nevent: {event.type}\ndata: {_text(event)}\n\n".encode()
+
+
+def _text(event: Event) -> str:
+    envelope: dict[str, Any] = event.envelope()
+    return json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))

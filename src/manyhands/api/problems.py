@@ -1,0 +1,129 @@
+"""From an error to `application/problem+json`, in one place."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from manyhands.errors import ManyhandsError, UnavailableError
+from manyhands.ids import new_id
+
+log = logging.getLogger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+# Codes for what the framework refuses before our own code sees it.
+_CODES = {
+    400: "invalid",
+    401: "unauthorized",
+    403: "not_allowed",
+    404: "not_found",
+    405: "method_not_allowed",
+}
+_CODES |= {413: "too_large", 422: "invalid", 429: "too_many", 503: "unavailable"}
+_RESERVED = frozenset({"type", "title", "status", "code", "detail", "hint"})
+
+
+def problem(
+    status: int,
+    code: str,
+    detail: str,
+    *,
+    hint: str | None = None,
+    data: Mapping[str, Any] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """A problem as a response. `code` is stable: clients decide by it."""
+    body: dict[str, Any] = {
+        "type": f"urn:manyhands:problem:{code}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "code": code,
+        "detail": detail,
+    }
+    if hint:
+        body["hint"] = hint
+    body |= {name: value for name, value in (data or {}).items() if name not in _RESERVED}
+    content = json.dumps(body, ensure_ascii=False, default=str).encode()
+    return Response(content, status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
+
+
+def problem_of(error: ManyhandsError) -> Response:
+    """One of our errors."""
+    headers = {}
+    if isinstance(error, UnavailableError):
+        headers["Retry-After"] = str(max(1, math.ceil(error.retry_after)))
+    if error.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    return problem(error.status, error.code, error.message, hint=error.hint, data=error.data, headers=headers)
+
+
+def unexpected(error: BaseException) -> Response:
+    """A mistake of ours: the log has it all, the caller a word to find it there."""
+    reference = new_id("error")
+    log.error("a request failed unexpectedly", exc_info=error, extra={"reference": reference})
+    return problem(
+        500,
+        "error",
+        "Something went wrong that was not foreseen.",
+        hint=f"The log has the details under {reference}.",
+        data={"reference": reference},
+    )
+
+
+def register(app: FastAPI) -> None:
+    """Answer every error of the app as a problem."""
+    app.add_exception_handler(ManyhandsError, _on_ours)
+    app.add_exception_handler(RequestValidationError, _on_validation)
+    app.add_exception_handler(HTTPException, _on_http)
+
+
+async def _on_ours(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ManyhandsError)
+    return problem_of(error)
+
+
+async def _on_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    status = error.status_code
+    detail = error.detail
+    if detail == HTTPStatus(status).phrase:
+        detail = f"{request.method} {request.url.path}: {detail.lower()}."
+    hint = "GET /api/openapi.json lists all routes." if status in (404, 405) else None
+    return problem(status, _CODES.get(status, "error"), detail, hint=hint, headers=error.headers)
+
+
+async def _on_validation(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    found = [{"path": _path(one["loc"]), "message": _message(one)} for one in error.errors()]
+    malformed = any(one["type"] == "json_invalid" for one in error.errors())
+    first = found[0]
+    return problem(
+        400 if malformed else 422,
+        "invalid",
+        f"{first['path']}: {first['message']}." if first["path"] else f"{first['message']}.",
+        hint="Correct it and send it again.",
+        data={"errors": found},
+    )
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    """Where it is, without the word for the body: `env.KEY`, `args[0]`."""
+    text = ""
+    for part in location[1:] if location and location[0] == "body" else location:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.removeprefix(".")
+
+
+def _message(error: Mapping[str, Any]) -> str:
+    if error["type"] == "json_invalid":
+        return f"the body is not valid JSON ({error.get('ctx', {}).get('error', 'malformed')})"
+    return str(error["msg"]).removeprefix("Value error, ").rstrip(".")

@@ -1,0 +1,353 @@
+"""Backup and restore: everything of a home in one `.tar.gz`, checked entry by entry.
+
+A backup of SQLite holds the database file, one of PostgreSQL its tables as JSON lines; either is restored to
+either. The owner's token and the key of the encrypted secrets stay out unless they are asked for: with them
+the archive opens everything, without them it gives no secret away. What is in the OS keyring stays there.
+
+Blocking: call it from a worker thread. It needs no running hub, and making a backup disturbs none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from manyhands import __version__
+from manyhands.clock import rfc3339
+from manyhands.errors import ConflictError, InvalidError, UnavailableError
+from manyhands.home import Home, read_bootstrap
+from manyhands.store import transfer
+from manyhands.store.schema import head_revision
+from manyhands.store.urls import is_sqlite, sqlite_path
+from manyhands.system import HomeLock
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+DATABASE = "manyhands.db"
+TABLES = "tables"
+_DIRECTORIES = ("results", "playgrounds", "workflows")
+_COMPRESSION = 4
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class BackupReport:
+    """What was written."""
+
+    path: Path
+    bytes: int
+    entries: int
+    database: str
+    keys: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreReport:
+    """What was brought back. `replaced`: where what was there before has gone."""
+
+    entries: int
+    database: str
+    made_at: str
+    replaced: Path | None = None
+    notes: tuple[str, ...] = ()
+
+
+def make_backup(home: Home, database_url: str, path: Path, *, keys: bool = False) -> BackupReport:
+    """Write a backup to `path`, which must not be there yet."""
+    if path.exists():
+        raise ConflictError(f"{path} is there already.", hint="Choose another name; nothing is overwritten.")
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            entries = _write_archive(file, home, database_url, keys=keys)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except OSError as error:
+        raise UnavailableError(
+            f"The backup could not be written to {path}: {error.strerror or error}.",
+            hint="Check the directory and the space on its disk.",
+        ) from error
+    finally:
+        with suppress(OSError):
+            partial.unlink()
+    kind = "sqlite" if is_sqlite(database_url) else "postgresql"
+    return BackupReport(path, path.stat().st_size, entries, kind, keys)
+
+
+def _write_archive(file: IO[bytes], home: Home, database_url: str, *, keys: bool) -> int:
+    with (
+        tempfile.TemporaryDirectory(prefix=".backup-", dir=home.path) as staging,
+        tarfile.open(fileobj=file, mode="w:gz", compresslevel=_COMPRESSION) as archive,
+    ):
+        writer = _Writer(archive)
+        _stage_database(database_url, Path(staging))
+        writer.add_tree(Path(staging), Path(staging))
+        for source in _files_of(home, keys=keys):
+            writer.add(source, source.relative_to(home.path).as_posix())
+        for name in _DIRECTORIES:
+            writer.add_tree(home.path / name, home.path)
+        writer.finish({"database": "sqlite" if is_sqlite(database_url) else "postgresql", "keys": keys})
+        return len(writer.entries)
+
+
+def _stage_database(database_url: str, staging: Path) -> None:
+    if is_sqlite(database_url):
+        transfer.copy_sqlite(Path(sqlite_path(database_url)), staging / DATABASE)
+    else:
+        (staging / TABLES).mkdir()
+        transfer.dump_tables(database_url, staging / TABLES)
+
+
+def _files_of(home: Home, *, keys: bool) -> list[Path]:
+    wanted = [home.config_file, home.secrets_file]
+    if keys:
+        wanted += [home.token_file, home.secrets_key_file]
+    return [path for path in wanted if path.is_file()]
+
+
+class _Writer:
+    """Adds files to an archive and remembers their sums."""
+
+    def __init__(self, archive: tarfile.TarFile) -> None:
+        self._archive = archive
+        self.entries: dict[str, dict[str, Any]] = {}
+
+    def add_tree(self, directory: Path, base: Path) -> None:
+        if directory.is_dir():
+            for path in sorted(directory.rglob("*")):
+                if path.is_file() and not path.is_symlink() and path.suffix != ".partial":
+                    self.add(path, path.relative_to(base).as_posix())
+
+    def add(self, path: Path, name: str) -> None:
+        """Copy one file; one that is deleted meanwhile is left out."""
+        try:
+            source = path.open("rb")
+        except FileNotFoundError:
+            return
+        with source:
+            info = tarfile.TarInfo(name)
+            facts = os.fstat(source.fileno())
+            info.size, info.mtime, info.mode = facts.st_size, int(facts.st_mtime), 0o600
+            reader = _Summing(source, facts.st_size)
+            self._archive.addfile(info, reader)
+        self.entries[name] = {"bytes": facts.st_size, "sha256": reader.sum.hexdigest()}
+
+    def finish(self, facts: Mapping[str, Any]) -> None:
+        """The manifest goes last, when all sums are known."""
+        manifest = {
+            "format": FORMAT,
+            "version": __version__,
+            "schema": head_revision(),
+            "made_at": rfc3339(datetime.now(UTC)),
+            **facts,
+            "entries": self.entries,
+        }
+        content = json.dumps(manifest, indent=1).encode()
+        info = tarfile.TarInfo(MANIFEST)
+        info.size, info.mode = len(content), 0o600
+        self._archive.addfile(info, io.BytesIO(content))
+
+
+class _Summing(io.RawIOBase):
+    """A file of fixed length that is summed up while it is read."""
+
+    def __init__(self, source: IO[bytes], length: int) -> None:
+        self._source = source
+        self._left = length
+        self.sum = hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        wanted = self._left if size < 0 else min(size, self._left)
+        chunk = self._source.read(wanted)
+        self._left -= len(chunk)
+        self.sum.update(chunk)
+        return chunk
+
+
+# --- restore
+
+
+def restore_backup(
+    home: Home, archive: Path, *, database_url: str | None = None, replace: bool = False
+) -> RestoreReport:
+    """Bring a backup back into a home that no hub uses.
+
+    What is there already is refused, or with `replace` moved aside into the home's `before-restore-…`. The
+    database may be of the other kind than the backup's.
+    """
+    home.create()
+    lock = HomeLock(home.lock_file)
+    lock.acquire()
+    try:
+        with tempfile.TemporaryDirectory(prefix=".restore-", dir=home.path) as staging:
+            manifest = _unpack(archive, Path(staging))
+            url = database_url or read_bootstrap(home).database_url
+            return _put_in_place(home, Path(staging), manifest, url, replace=replace)
+    except OSError as error:
+        raise UnavailableError(
+            f"The backup could not be restored: {error.strerror or error}.",
+            hint="Check the disk and try again.",
+        ) from error
+    finally:
+        lock.release()
+
+
+def _unpack(archive: Path, staging: Path) -> dict[str, Any]:
+    """Everything into `staging`, and nowhere else; sums must agree."""
+    sums: dict[str, dict[str, Any]] = {}
+    try:
+        with tarfile.open(archive, "r:gz") as tar:
+            for member in tar:
+                if member.isfile() and (source := tar.extractfile(member)) is not None:
+                    sums[member.name] = _extract(source, staging, member.name)
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise _damaged(archive, str(error)) from error
+    try:
+        manifest: dict[str, Any] = json.loads((staging / MANIFEST).read_bytes())
+        listed = dict(manifest["entries"])
+        schema, kind = str(manifest["schema"]), manifest["format"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _damaged(archive, "it has no manifest") from error
+    if kind != FORMAT or schema > head_revision():
+        raise ConflictError(
+            f"{archive} was made by version {manifest.get('version')}.",
+            hint="Install that version or a later one.",
+        )
+    sums.pop(MANIFEST)
+    if wrong := sorted(name for name in listed.keys() | sums.keys() if listed.get(name) != sums.get(name)):
+        raise _damaged(archive, f"{wrong[0]} is not what was saved")
+    return manifest
+
+
+def _extract(source: IO[bytes], staging: Path, name: str) -> dict[str, Any]:
+    parts = PurePosixPath(name).parts
+    if not parts or any(part in ("/", "..", "") or "\\" in part or ":" in part for part in parts):
+        raise tarfile.TarError(f"{name!r} is no place in a home")
+    target = staging.joinpath(*parts)
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    total, size = hashlib.sha256(), 0
+    with os.fdopen(descriptor, "wb") as file:
+        while chunk := source.read(_CHUNK):
+            file.write(chunk)
+            total.update(chunk)
+            size += len(chunk)
+    return {"bytes": size, "sha256": total.hexdigest()}
+
+
+def _put_in_place(
+    home: Home, staging: Path, manifest: Mapping[str, Any], url: str, *, replace: bool
+) -> RestoreReport:
+    (staging / MANIFEST).unlink()
+    _check_schema(manifest, url)
+    names = [path.name for path in staging.iterdir() if path.name not in (DATABASE, TABLES)]
+    aside = _make_room(home, names, url, replace=replace)
+    with _undone_on_failure(aside):
+        _restore_database(staging, url)
+        for name in names:
+            os.replace(staging / name, home.path / name)
+    return RestoreReport(
+        entries=len(manifest["entries"]),
+        database="sqlite" if is_sqlite(url) else "postgresql",
+        made_at=str(manifest["made_at"]),
+        replaced=next(iter(aside.values())).parent if aside else None,
+        notes=_notes(home, manifest),
+    )
+
+
+def _check_schema(manifest: Mapping[str, Any], url: str) -> None:
+    """A SQLite file is migrated when it is opened; rows fit only the tables they were taken from."""
+    moves_rows = manifest["database"] != "sqlite" or not is_sqlite(url)
+    if moves_rows and manifest["schema"] != head_revision():
+        raise ConflictError(
+            f"The backup was made by version {manifest['version']} with other tables.",
+            hint="Restore it with that version first, then upgrade.",
+        )
+
+
+def _make_room(home: Home, names: list[str], url: str, *, replace: bool) -> dict[Path, Path]:
+    """Move what is in the way aside; where it was and where it is now."""
+    database = Path(sqlite_path(url)) if is_sqlite(url) else None
+    if database is None and transfer.has_rows(url):
+        raise ConflictError(
+            "The PostgreSQL database is not empty.", hint="Give an empty one with --database."
+        )
+    beside = [Path(f"{database}{suffix}") for suffix in ("", "-wal", "-shm")] if database else []
+    occupied = [path for path in (*beside, *(home.path / name for name in names)) if _holds_something(path)]
+    if not occupied:
+        return {}
+    if not replace:
+        raise ConflictError(
+            f"{occupied[0]} is there already.",
+            hint="Use --replace to move what is there aside, or another home.",
+        )
+    aside = home.path / f"before-restore-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
+    aside.mkdir(mode=0o700)
+    moves = {path: aside / path.name for path in occupied}
+    for path, target in moves.items():
+        shutil.move(path, target)
+    return moves
+
+
+def _holds_something(path: Path) -> bool:
+    if path.is_dir():
+        if any(path.iterdir()):
+            return True
+        path.rmdir()
+        return False
+    return path.exists()
+
+
+@contextmanager
+def _undone_on_failure(aside: Mapping[Path, Path]) -> Iterator[None]:
+    """What was moved aside comes back when the restore fails half way."""
+    try:
+        yield
+    except BaseException:
+        for path, moved in aside.items():
+            if path.is_dir():
+                shutil.rmtree(path)
+            shutil.move(moved, path)
+        raise
+
+
+def _restore_database(staging: Path, url: str) -> None:
+    if (staging / TABLES).is_dir():
+        transfer.load_tables(staging / TABLES, url)
+    elif is_sqlite(url):
+        target = Path(sqlite_path(url))
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        transfer.check_sqlite(staging / DATABASE)
+        shutil.move(staging / DATABASE, target)
+    else:
+        (staging / TABLES).mkdir()
+        transfer.dump_tables(f"sqlite:///{staging / DATABASE}", staging / TABLES)
+        transfer.load_tables(staging / TABLES, url)
+
+
+def _notes(home: Home, manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    has_secrets = home.secrets_file.name in manifest["entries"]
+    if has_secrets and not home.secrets_key_file.exists() and "MANYHANDS_SECRETS_KEY" not in os.environ:
+        key = home.secrets_key_file
+        return (f"The secrets came without their key: put the old {key} back, or save the servers again.",)
+    return ()
+
+
+def _damaged(archive: Path, why: str) -> InvalidError:
+    return InvalidError(
+        f"{archive} is damaged or no backup: {why}.", hint="Nothing was changed. Try another backup."
+    )

@@ -1,0 +1,308 @@
+"""The daemon: one hub with its ways in, from the first line to the last signal.
+
+The composition root; nothing imports it but the command that starts it. It listens before it imports what is
+heavy: when its database looks well it says at once that it is ready, and whoever asks something waits until
+the rest is there. A database that is new, old or elsewhere is opened first.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import ipaddress
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from manyhands import __version__
+from manyhands.errors import ConflictError, InvalidError, NotAllowedError
+from manyhands.home import Home, read_bootstrap
+from manyhands.system import HomeLock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from manyhands.api.serving import HttpServer
+    from manyhands.hub import Hub
+    from manyhands.secrets import Redactor
+
+log = logging.getLogger(__name__)
+
+CALLS_GRACE_S = 5.0
+HTTP_GRACE_S = 5
+BACKLOG = 512
+FORCED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How this daemon is to run."""
+
+    home: Home
+    host: str
+    port: int
+    database_url: str
+    log_level: str
+    hosts: tuple[str, ...]
+    open_browser: bool
+
+
+def run_daemon(
+    home: Home,
+    *,
+    host: str | None = None,
+    port: int | None = None,
+    database_url: str | None = None,
+    open_browser: bool = False,
+    allow_remote: bool = False,
+) -> int:
+    """Serve until a signal or the API ends it; the answer is the exit code."""
+    bootstrap = read_bootstrap(home)
+    chosen = host or bootstrap.host
+    options = Options(
+        home,
+        chosen,
+        bootstrap.port if port is None else port,
+        database_url or bootstrap.database_url,
+        bootstrap.log_level,
+        (*bootstrap.hosts, *_check_host(chosen, allow_remote=allow_remote)),
+        open_browser,
+    )
+    with HomeLock(home.lock_file) as lock, _listening(options) as listener:
+        return _run(options, lock, listener)
+
+
+def _run(options: Options, lock: HomeLock, listener: socket.socket) -> int:
+    import anyio
+
+    from manyhands.logs import check_level, logging_to
+    from manyhands.secrets import Redactor
+
+    redactor = Redactor()
+    redactor.register(options.home.token())
+    level = check_level(options.log_level)
+    with logging_to(options.home.logs, redactor, level=level, console=sys.stderr):
+        anyio.run(_Daemon(options, lock, listener, redactor).run)
+    return 0
+
+
+# --- the address
+
+
+def _check_host(host: str, *, allow_remote: bool) -> list[str]:
+    """The names under which this host is reached; one that is not loopback must be meant."""
+    if _is_loopback(host):
+        return [host]
+    if not allow_remote:
+        raise InvalidError(
+            f"{host} can be reached from other machines.",
+            hint="Say that you mean it with --allow-remote, or use 127.0.0.1.",
+        )
+    print(
+        f"warning: the hub can be reached from other machines at {host}, without encryption; whoever has the "
+        "token can run programs here. A tunnel or a proxy with TLS is safer.",
+        file=sys.stderr,
+    )
+    return [host, socket.gethostname(), *_own_addresses()]
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def _own_addresses() -> Iterable[str]:
+    with suppress(OSError):
+        return {str(found[4][0]) for found in socket.getaddrinfo(socket.gethostname(), None)}
+    return ()
+
+
+@contextmanager
+def _listening(options: Options) -> Iterator[socket.socket]:
+    host, port = options.host, options.port
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except socket.gaierror as error:
+        raise InvalidError(f"There is no host {host!r} here.", hint="Use 127.0.0.1.") from error
+    with socket.socket(family, kind, protocol) as listener:
+        if sys.platform != "win32":  # there it would let two programs share the port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(address)
+            listener.listen(BACKLOG)
+        except OSError as error:
+            raise _unbindable(host, port, error) from error
+        listener.setblocking(False)
+        yield listener
+
+
+def _unbindable(host: str, port: int, error: OSError) -> Exception:
+    if error.errno == errno.EADDRINUSE:
+        return ConflictError(
+            f"Port {port} is taken by another program.",
+            hint="Choose another one with --port (--port 0 takes any that is free).",
+        )
+    if error.errno == errno.EACCES:
+        return NotAllowedError(f"Port {port} may not be used.", hint="Choose one above 1023 with --port.")
+    return InvalidError(f"{host} port {port} cannot be used: {error.strerror}.", hint="Use --host 127.0.0.1.")
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
+    return f"http://{shown}:{port}"
+
+
+# --- the run
+
+
+class _Daemon:
+    """One run from open to close."""
+
+    def __init__(self, options: Options, lock: HomeLock, listener: socket.socket, redactor: Redactor) -> None:
+        import anyio
+
+        self._options = options
+        self._lock = lock
+        self._listener = listener
+        self._redactor = redactor
+        self._url = _url(listener)
+        self._stop = anyio.Event()
+        self._later = _Later()
+
+    async def run(self) -> None:
+        """Listen, open the hub, bring in the ways in, and close in bounded steps."""
+        import anyio
+
+        from manyhands.api.serving import HttpServer
+        from manyhands.store.schema import looks_current
+
+        server = HttpServer(self._later, HTTP_GRACE_S)
+        with _signals(self._stop.set):
+            async with anyio.create_task_group() as group:
+                group.start_soon(server.serve_on, self._listener)
+                await server.listening.wait()
+                if well := looks_current(self._options.database_url):
+                    self._announce()
+                async with await anyio.to_thread.run_sync(self._make_hub) as hub:
+                    if not well:
+                        self._announce()
+                    await self._serve(hub, server)
+
+    def _make_hub(self) -> Hub:
+        from manyhands.hub import Hub
+
+        options = self._options
+        return Hub(options.home, options.database_url, lock=self._lock, redactor=self._redactor)
+
+    async def _serve(self, hub: Hub, server: HttpServer) -> None:
+        """Until it is asked to end; then what is under way ends before the hub does."""
+        import anyio
+
+        hub.serve_at(self._url)
+        async with anyio.create_task_group() as bringing:
+            bringing.start_soon(self._bring_in, hub)
+            await self._stop.wait()
+            log.info("stopping; a second signal ends it at once")
+            bringing.cancel_scope.cancel()
+        await _send_home(self._later.app)
+        server.stop()
+        await server.stopped.wait()
+
+    def _announce(self) -> None:
+        address = f"{self._url}/?token={self._options.home.token()}"
+        self._lock.announce(self._url)
+        with suppress(OSError):  # nobody reads it
+            print(f"ready: {address}", flush=True)
+        log.info("ready at %s", self._url)
+        if self._options.open_browser:
+            import webbrowser
+
+            webbrowser.open(address)
+
+    async def _bring_in(self, hub: Hub) -> None:
+        """What is heavy, one after the other: the API, the servers, the MCP SDK."""
+        import anyio
+
+        def build() -> Any:
+            from manyhands.api.app import create_app
+
+            return create_app(hub, hosts=self._options.hosts, on_shutdown=self._stop.set)
+
+        self._later.serve(await anyio.to_thread.run_sync(build))
+        hub.start_servers()
+        await anyio.to_thread.run_sync(importlib.import_module, "manyhands.servers.connection")
+
+
+class _Later:
+    """An ASGI app that is not there yet: whoever comes before it waits, and health says that it starts."""
+
+    def __init__(self) -> None:
+        import anyio
+
+        self.app: Any = None
+        self._there = anyio.Event()
+
+    def serve(self, app: Any) -> None:
+        self.app = app
+        self._there.set()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if self.app is None and scope["type"] == "http" and scope["path"] == "/api/health":
+            await _say_starting(send)
+            return
+        await self._there.wait()
+        await self.app(scope, receive, send)
+
+
+async def _say_starting(send: Any) -> None:
+    headers = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
+    body = {"status": "starting", "name": "manyhands", "version": __version__}
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": json.dumps(body).encode()})
+
+
+async def _send_home(app: Any) -> None:
+    """End what listens for ever, and let calls that are nearly done finish."""
+    if app is None:
+        return
+    import anyio
+
+    crowds = app.state.crowds
+    crowds.live.close()
+    with anyio.move_on_after(CALLS_GRACE_S):
+        await crowds.calls.empty()
+    crowds.calls.close()
+
+
+@contextmanager
+def _signals(stop: Callable[[], None]) -> Iterator[None]:
+    """The first SIGINT or SIGTERM asks the daemon to end, the second forces it, whatever it is doing."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    asked = False
+
+    def handle(number: int, frame: object) -> None:
+        nonlocal asked
+        if asked:
+            # The system drops the lock, the guardian ends the servers.
+            os._exit(FORCED)
+        asked = True
+        loop.call_soon_threadsafe(stop)
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

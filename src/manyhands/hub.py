@@ -1,0 +1,334 @@
+"""The hub: every service put together, without ways in. The daemon serves it, a program can hold one itself.
+
+Owns the order of opening and closing. What the services do is theirs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+import anyio.to_thread
+from anyio.abc import TaskGroup
+
+from manyhands.approvals.service import ApprovalService
+from manyhands.chat.attachments import AttachmentStore
+from manyhands.chat.runs import RunService
+from manyhands.chat.service import ChannelService
+from manyhands.chat.speakers import ServerSpeakers
+from manyhands.chat.types import Channel, RunOptions
+from manyhands.chat.work import Workshop
+from manyhands.clock import Clock, SystemClock
+from manyhands.events import Event, EventBus
+from manyhands.guardian import Guardian, guardian
+from manyhands.home import Home, find_home, read_bootstrap
+from manyhands.models.sampling import sample
+from manyhands.models.service import ModelService
+from manyhands.models.types import Model
+from manyhands.secrets import Redactor, SecretStore
+from manyhands.servers.service import ServerService
+from manyhands.servers.sign_in import CALLBACK_PATH, SignIn
+from manyhands.servers.views import Outcome, ServerView
+from manyhands.store.engine import Store, open_store
+from manyhands.store.event_log import StoredEventLog
+from manyhands.store.settings_store import SettingsService
+from manyhands.system import HomeLock, kill_marked
+from manyhands.tools.service import ToolService
+from manyhands.tools.types import CallContext, CallRecord, Listing
+from manyhands.upkeep import Upkeep
+
+log = logging.getLogger(__name__)
+
+STOP_SERVERS_S = 25.0
+
+
+class Hub:
+    """Connects to MCP servers and calls their tools, inside any program.
+
+    One hub holds a home at a time; a daemon that runs for the same home is used over its API instead.
+
+    >>> import sys, tempfile, anyio
+    >>> from manyhands import Hub
+    >>> async def main() -> None:
+    ...     with tempfile.TemporaryDirectory() as home:
+    ...         async with Hub(home) as hub:
+    ...             await hub.add_server("time", command=sys.executable, args=["-m", "mcp_server_time"])
+    ...             names = [listing.definition.full_name for listing in await hub.list_all_tools()]
+    ...             print("mcp__time__get_current_time" in names)
+    ...             record = await hub.call_tool("mcp__time__get_current_time", {"timezone": "Asia/Tokyo"})
+    ...             print(record.status, "+09:00" in record.result)
+    >>> anyio.run(main)
+    True
+    success True
+    """
+
+    store: Store
+    bus: EventBus
+    settings: SettingsService
+    secrets: SecretStore
+    channels: ChannelService
+    approvals: ApprovalService
+    servers: ServerService
+    tools: ToolService
+    models: ModelService
+    runs: RunService
+    upkeep: Upkeep
+    sign_in: SignIn
+    started_at: datetime
+
+    def __init__(
+        self,
+        home: Home | str | os.PathLike[str] | None = None,
+        database_url: str | None = None,
+        autostart: bool = False,
+        *,
+        clock: Clock | None = None,
+        redactor: Redactor | None = None,
+        lock: HomeLock | None = None,
+        model: Model | None = None,
+    ) -> None:
+        """`home`: its directory, else `MANYHANDS_HOME`, else `~/.manyhands`. `autostart`: connect at once.
+
+        `lock`: the home's lock, when whoever opens this holds it already and will release it.
+        """
+        self.home = home if isinstance(home, Home) else find_home(home)
+        self.url: str | None = None
+        self._given_url = database_url
+        self._autostart = autostart
+        self._clock = clock or SystemClock()
+        self._redactor = redactor or Redactor()
+        self._model = model
+        self._lock = lock
+        self._stack = AsyncExitStack()
+        self._began = 0.0
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._open()
+        except BaseException:
+            await self._stack.__aexit__(None, None, None)
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # What ended the block passes by as it is, not wrapped in a group.
+        await self._stack.__aexit__(None, None, None)
+
+    async def _open(self) -> None:
+        """In order, each step resting on those before it; closing goes the other way round."""
+        self.home.create()
+        if self._lock is None:
+            self._lock = self._stack.enter_context(HomeLock(self.home.lock_file))
+        self.started_at, self._began = self._clock.now(), self._clock.monotonic()
+        self.store = await self._stack.enter_async_context(open_store(self.database_url))
+        self.bus = EventBus(StoredEventLog(self.store), self._clock)
+        await self.bus.start()
+        self._stack.push_async_callback(self.bus.close)
+        self.settings = SettingsService(self.store, self.bus)
+        await self.settings.load()
+        self.secrets = SecretStore(self.home, redactor=self._redactor)
+        guard = await self._stack.enter_async_context(_guarded(self.home))
+        self._tasks = await self._stack.enter_async_context(_background())
+        self.sign_in = await self._stack.enter_async_context(SignIn(self.secrets, self._clock))
+        self._make_services(guard)
+        await self._start_services()
+
+    def _make_services(self, guard: Guardian) -> None:
+        self.channels = ChannelService(self.store, self.bus, self._clock)
+        self.approvals = ApprovalService(self.store, self.bus, self._clock, self.settings)
+        self.servers = ServerService(
+            self.store,
+            self.bus,
+            self._clock,
+            self.settings,
+            self.secrets,
+            self._tasks,
+            sign_in=self.sign_in,
+            asking=self.approvals.ask,
+            channels=self.channels,
+            guardian=guard,
+            sampler=lambda wanted: sample(self.models.resolve, wanted),
+        )
+        self.tools = ToolService(
+            self.store,
+            self.bus,
+            self._clock,
+            self.settings,
+            self.approvals,
+            self.servers,
+            self.channels,
+            self.home,
+            self.secrets.redactor.redact_json,
+        )
+        self.models = ModelService(self.store, self.bus, self.secrets, self.settings, self._clock)
+        self.runs = self._make_runs()
+        self.upkeep = Upkeep(self.store, self.home, self.settings, self.bus, self._clock)
+
+    def _make_runs(self) -> RunService:
+        attachments = AttachmentStore(self.home.attachments)
+        workshop = Workshop(
+            self.store,
+            self.bus,
+            self._clock,
+            self.settings,
+            self.channels,
+            self.models if self._model is None else _OneModel(self._model),
+            self.tools,
+            ServerSpeakers(self.servers, self.bus),
+            attachments,
+        )
+        return RunService(self.store, self.bus, self._clock, self.channels, attachments, workshop)
+
+    async def _start_services(self) -> None:
+        await self.approvals.close_leftovers()
+        await self._tasks.start(self.approvals.run)
+        await self.tools.start()
+        self._tasks.start_soon(self.upkeep.run)
+        self._stack.push_async_callback(self._stop_servers)
+        await self.servers.start(connect=False)
+        self._stack.push_async_callback(self.models.close)
+        await self._tasks.start(self.runs.serve)
+        if self._autostart:
+            self.start_servers()
+
+    async def _stop_servers(self) -> None:
+        with anyio.move_on_after(STOP_SERVERS_S, shield=True) as scope:
+            await self.servers.stop()
+        if scope.cancelled_caught:
+            log.warning("some servers did not end in time; they are killed")
+
+    # --- for ways in
+
+    @property
+    def database_url(self) -> str:
+        """Where the data are."""
+        return self._given_url or read_bootstrap(self.home).database_url
+
+    @property
+    def uptime_s(self) -> float:
+        """Seconds since it was opened."""
+        return round(self._clock.monotonic() - self._began, 3)
+
+    def serve_at(self, url: str) -> None:
+        """Say where this hub is reached, to whoever finds its lock and to browsers that come back."""
+        self.url = url
+        assert self._lock is not None, "the hub is not open"
+        self._lock.announce(url)
+        self.sign_in.redirect_uri = f"{url}{CALLBACK_PATH}"
+
+    async def channel(self, channel_id: str | None) -> Channel | None:
+        """The channel of that id; nothing for none."""
+        return None if channel_id is None else await self.channels.get(channel_id)
+
+    def start_servers(self) -> None:
+        """Connect the enabled servers and follow the projects' files, all in the background."""
+        self.servers.connect_enabled()
+        self._tasks.start_soon(self.servers.watch_projects)
+
+    # --- for programs
+
+    async def add_server(self, name: str, *, wait: bool = True, **config: Any) -> Outcome:
+        """Save a server and connect it: `command`, `args`, `env`, `cwd`, or `url`, `headers`; `trust`, ….
+
+        A name that exists replaces that server's configuration. What fails to connect is kept all the same.
+        """
+        return await self.servers.save({"name": name, **config}, wait=wait)
+
+    async def remove_server(self, server: str | int) -> None:
+        """End a server and forget it, with everything that was allowed to it."""
+        found = (await self._find(server)).server
+        await self.servers.remove(found.id)
+        await self.tools.forget_server(found.config.name, found.project)
+
+    async def connect(self, server: str | int) -> Outcome:
+        """Connect a server, by its name or id."""
+        return await self.servers.connect((await self._find(server)).server.id)
+
+    async def disconnect(self, server: str | int) -> None:
+        """Disconnect a server; it stays so until it is connected again."""
+        await self.servers.disconnect((await self._find(server)).server.id)
+
+    async def connect_all(self) -> Sequence[Outcome]:
+        """Connect every enabled server side by side; how each of them ended."""
+        return await self.servers.reconnect_all()
+
+    async def list_all_tools(self, channel_id: str | None = None) -> Sequence[Listing]:
+        """Every tool that is known, native ones too, with whether it is offered to a model and why."""
+        return await self.tools.list(await self.channel(channel_id))
+
+    async def call_tool(
+        self, name: str, arguments: Mapping[str, Any] | None = None, *, channel_id: str | None = None
+    ) -> CallRecord:
+        """Call a tool; the program's own call is its own approval. What fails is in the record."""
+        return await self.tools.call(name, arguments or {}, CallContext(channel_id=channel_id, direct=True))
+
+    async def run(
+        self,
+        prompt: str,
+        *,
+        channel_id: str | None = None,
+        directory: str | os.PathLike[str] | None = None,
+        **options: Any,
+    ) -> AsyncIterator[Event]:
+        """Work on a prompt and tell what happens; the last event is `run.finished`.
+
+        In a channel, or in the one of `directory`, by default the current one. `options`: `model`,
+        `max_iterations`, `allow`, `attended`. Whoever stops listening stops the run.
+        """
+        if channel_id is None:
+            channel, _ = await self.channels.find_or_create(
+                dir_path=os.path.abspath(directory or os.getcwd())
+            )
+            channel_id = channel.id
+        run = await self.runs.start(channel_id, prompt, RunOptions(**options))
+        try:
+            async with self.bus.subscribe(run.first_seq) as events:
+                async for event in events:
+                    if run.id in (event.data.get("run_id"), event.data.get("id")):
+                        yield event
+                    if event.type == "run.finished" and event.data["id"] == run.id:
+                        return
+        finally:
+            await self.runs.stop_soon(run.id)
+
+    async def _find(self, server: str | int) -> ServerView:
+        return await (self.servers.get(server) if isinstance(server, int) else self.servers.by_name(server))
+
+
+class _OneModel:
+    """Whatever model is asked for, it is this one."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    async def resolve(self, wanted: str | None = None) -> Model:
+        return self._model
+
+
+@asynccontextmanager
+async def _background() -> AsyncIterator[TaskGroup]:
+    """The hub's one task group; what still runs at the end is cancelled."""
+    async with anyio.create_task_group() as group:
+        try:
+            yield group
+        finally:
+            group.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def _guarded(home: Home) -> AsyncIterator[Guardian]:
+    """A guardian for the servers of this home; what an earlier one could not end is ended first."""
+    marker = hashlib.sha256(str(home.path).encode()).hexdigest()[:16]
+    if left := await anyio.to_thread.run_sync(kill_marked, marker):
+        log.warning("ended %d processes that an earlier hub left behind", left)
+    async with guardian(marker) as guard:
+        yield guard
