@@ -1,0 +1,151 @@
+"""`manyhands channels`: conversations and the directories that their tools may touch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from manyhands.cli.client import Api, Json, pages, segment
+from manyhands.cli.command import HubGroup, json_option, pass_session, wide_option
+from manyhands.cli.output import Column, dim_style, done, print_json, print_table, say
+from manyhands.cli.session import Session
+from manyhands.errors import ConflictError, NotFoundError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+channels = HubGroup(
+    "channels",
+    help="Conversations and the directories that they work in.",
+    examples=["manyhands channels create --dir ~/project", "manyhands channels trust ~/project"],
+)
+TABLE = (
+    Column("ID", style=dim_style),
+    Column("NAME"),
+    Column("DIRECTORY", flexible=True),
+    Column("TRUSTED"),
+)
+
+
+@channels.command("list", examples=["manyhands channels list", "manyhands channels list project"])
+@click.argument("query", required=False)
+@json_option
+@wide_option
+@pass_session
+def list_channels(session: Session, query: str | None, as_json: bool, wide: bool) -> None:
+    """All channels, or those whose name or directory holds QUERY."""
+    found = pages(session.api, "/channels", query={"query": query})
+    if as_json:
+        print_json(found)
+    elif not found:
+        say(
+            "No channels yet. Make one: manyhands channels create --dir DIR"
+            if not query
+            else "No channel matches."
+        )
+    else:
+        rows = [_row(channel) for channel in found]
+        print_table(TABLE, rows, wide=wide)
+
+
+def _row(channel: Json) -> tuple[str, ...]:
+    return (
+        channel["id"],
+        channel["name"],
+        channel.get("dir_path") or "",
+        "yes" if channel.get("trusted") else "no",
+    )
+
+
+@channels.command(
+    "create", examples=["manyhands channels create --dir ~/project", "manyhands channels create notes"]
+)
+@click.argument("name", required=False)
+@click.option("--dir", "directory", metavar="DIR", help="The directory that its tools may touch.")
+@json_option
+@pass_session
+def create_channel(session: Session, name: str | None, directory: str | None, as_json: bool) -> None:
+    """Make a channel, or find the one that the directory or name has already."""
+    if not name and not directory:
+        raise click.UsageError("Give a NAME, --dir, or both")
+    body = {"name": name, "dir_path": absolute(directory) if directory else None}
+    channel = session.api.request("POST", "/channels", {key: value for key, value in body.items() if value})
+    if as_json:
+        print_json(channel)
+    else:
+        done(f"{channel['name']} ({channel['id']})")
+
+
+@channels.command("delete", examples=["manyhands channels delete project"])
+@click.argument("channel")
+@pass_session
+def delete_channel(session: Session, channel: str) -> None:
+    """Delete a channel by id, name or directory. Files are never touched."""
+    found = find_channel(session.api, channel)
+    session.api.request("DELETE", f"/channels/{segment(found['id'])}")
+    done(f"{found['name']} is deleted; its files are where they were")
+
+
+@channels.command("trust", examples=["manyhands channels trust .", "manyhands channels trust . --revoke"])
+@click.argument("channel")
+@click.option("--revoke", is_flag=True, help="Trust it no longer.")
+@json_option
+@pass_session
+def trust_channel(session: Session, channel: str, revoke: bool, as_json: bool) -> None:
+    """Let the servers of a directory's `.mcp.json` start. CHANNEL is an id, a name or a directory."""
+    found = find_channel(session.api, channel, make=not revoke)
+    changed = session.api.request("PATCH", f"/channels/{segment(found['id'])}", {"trusted": not revoke})
+    if as_json:
+        print_json(changed)
+        return
+    place = changed.get("dir_path") or changed["name"]
+    meaning = "servers of its .mcp.json no longer start" if revoke else "servers of its .mcp.json may start"
+    done(f"{place}: {meaning}")
+
+
+def absolute(directory: str) -> str:
+    """As the daemon, which runs elsewhere, has to be told."""
+    return str(Path(directory).expanduser().absolute())
+
+
+def find_channel(api: Api, wanted: str, *, make: bool = False) -> Json:
+    """The channel with this id, name or directory; a directory's can be made."""
+    found = pages(api, "/channels")
+    path = absolute(wanted)
+    real = str(Path(path).resolve())
+    same = [
+        channel for channel in found if channel["id"] == wanted or channel.get("dir_path") in (path, real)
+    ]
+    same = same or [channel for channel in found if channel["name"] == wanted]
+    if len(same) > 1:
+        ids = ", ".join(channel["id"] for channel in same)
+        raise ConflictError(f"Several channels are called {wanted}: {ids}.", hint="Give the id instead.")
+    if same:
+        return same[0]
+    if make and Path(path).is_dir():
+        return dict(api.request("POST", "/channels", {"dir_path": path}))
+    raise NotFoundError(f"There is no channel {wanted}.", hint="`manyhands channels list` shows them all.")
+
+
+def channel_options(function: Function) -> Function:
+    """`--channel` and `--dir`: on whose behalf; `chosen_channel` reads them."""
+    options = [
+        click.option("--channel", metavar="CHANNEL", help="In this channel (id, name)."),
+        click.option(
+            "--dir", "directory", metavar="DIR", help="In the channel of this directory; made when missing."
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def chosen_channel(api: Api, channel: str | None, directory: str | None) -> str | None:
+    """The id of the channel that the options name."""
+    if channel and directory:
+        raise click.UsageError("Give --channel or --dir, not both")
+    if directory:
+        return str(api.request("POST", "/channels", {"dir_path": absolute(directory)})["id"])
+    return str(find_channel(api, channel)["id"]) if channel else None

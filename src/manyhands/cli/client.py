@@ -1,0 +1,251 @@
+"""How commands reach the hub: over HTTP to the running daemon, with the standard library alone.
+
+Owns finding the daemon, asking it, and turning its problems back into errors of the one tree. Without a
+daemon `manyhands.cli.inprocess` offers the same interface.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import quote, urlencode, urlsplit
+
+from manyhands.errors import InvalidError, ManyhandsError, UnavailableError
+from manyhands.home import Home
+
+Json = dict[str, Any]
+
+DEFAULT_TIMEOUT_S = 60.0
+LONG_TIMEOUT_S = 2 * 3600.0
+"""For what the daemon itself bounds: calls that may wait for a person, backups."""
+SILENCE_S = 45.0
+"""The stream of events has a heartbeat every 15 s."""
+
+
+class Api(Protocol):
+    """The hub's API, wherever the hub runs."""
+
+    is_daemon: bool
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: Mapping[str, Any] | None = None,
+        timeout: float = DEFAULT_TIMEOUT_S,
+    ) -> Any:
+        """Ask and answer with the decoded JSON (the text, where it is no JSON)."""
+        ...
+
+    def follow(self, tell: Callable[[Json], None]) -> AbstractContextManager[None]:
+        """Tell of every event from now on, in a thread of its own, until the context is left."""
+        ...
+
+    def close(self) -> None:
+        """Let go of everything."""
+        ...
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a daemon serves. `chosen`: the person named it, so nothing may stand in for it."""
+
+    url: str
+    token: str
+    chosen: bool = False
+
+
+def find_daemon(home: Home, env: Mapping[str, str] = os.environ) -> Address | None:
+    """The daemon that the environment names, else the one that holds the home's lock."""
+    if url := env.get("MANYHANDS_URL"):
+        return Address(url.rstrip("/"), env.get("MANYHANDS_TOKEN") or _stored_token(home), chosen=True)
+    from manyhands.system import read_lock
+
+    holder = read_lock(home.lock_file)
+    if holder is None or holder.url is None:
+        return None
+    return Address(holder.url.rstrip("/"), env.get("MANYHANDS_TOKEN") or _stored_token(home))
+
+
+def _stored_token(home: Home) -> str:
+    try:
+        return home.token_file.read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
+class HttpApi:
+    """The daemon over HTTP; one connection for each request, so that threads can share it."""
+
+    is_daemon = True
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        parts = urlsplit(address.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InvalidError(
+                f"{address.url!r} is not the address of a daemon.",
+                hint="Set MANYHANDS_URL to something like http://127.0.0.1:8222, or unset it.",
+            )
+        self._parts = parts
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: Mapping[str, Any] | None = None,
+        timeout: float = DEFAULT_TIMEOUT_S,
+    ) -> Any:
+        connection = self._connect(timeout)
+        try:
+            return self._exchange(connection, method, target(path, query), body)
+        except TimeoutError as error:
+            raise UnavailableError(
+                f"The daemon at {self.address.url} did not answer within {timeout:.0f} s.",
+                hint="`manyhands status` tells whether it is alive.",
+            ) from error
+        except (OSError, http.client.HTTPException) as error:
+            raise self._unreachable(error) from error
+        finally:
+            connection.close()
+
+    def _connect(self, timeout: float) -> http.client.HTTPConnection:
+        secure = self._parts.scheme == "https"
+        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        return kind(self._parts.hostname or "", self._parts.port, timeout=timeout)
+
+    def _exchange(self, connection: http.client.HTTPConnection, method: str, target: str, body: Any) -> Any:
+        headers, payload = self._headers(), None
+        if body is not None:
+            payload = json.dumps(body).encode()
+            headers["Content-Type"] = "application/json"
+        connection.request(method, self._parts.path + target, payload, headers)
+        response = connection.getresponse()
+        return decode(response.status, response.getheader("Content-Type") or "", response.read())
+
+    def _unreachable(self, error: Exception) -> UnavailableError:
+        said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        return UnavailableError(
+            f"The daemon at {self.address.url} cannot be reached: {said}.",
+            hint="Check MANYHANDS_URL or unset it."
+            if self.address.chosen
+            else "Start it with `manyhands up`.",
+        )
+
+    @contextmanager
+    def follow(self, tell: Callable[[Json], None]) -> Iterator[None]:
+        connection = self._connect(SILENCE_S)
+        try:
+            connection.connect()
+            listening = connection.sock
+            connection.request("GET", self._parts.path + "/api/events", headers=self._headers())
+            response = connection.getresponse()
+            if response.status != 200:
+                decode(response.status, response.getheader("Content-Type") or "", response.read())
+            response.readline()  # its greeting: from here on nothing is missed
+        except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            raise self._unreachable(error) from error
+        reader = threading.Thread(target=_tell_events, args=(response, tell), name="events", daemon=True)
+        reader.start()
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                listening.shutdown(socket.SHUT_RDWR)  # wakes the reader
+            reader.join(timeout=5)
+            response.close()
+            connection.close()
+
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.address.token}", "Accept": "application/json"}
+
+    def close(self) -> None:
+        """Every request has closed its own connection."""
+
+
+def _tell_events(response: http.client.HTTPResponse, tell: Callable[[Json], None]) -> None:
+    """The envelopes of a `text/event-stream`, until it ends."""
+    with suppress(OSError, http.client.HTTPException, ValueError):
+        while line := response.readline():
+            if line.startswith(b"data: "):
+                tell(json.loads(line[6:]))
+
+
+def target(path: str, query: Mapping[str, Any] | None) -> str:
+    """The path under `/api` with its query; what is None is left out."""
+    asked = {name: value for name, value in (query or {}).items() if value is not None}
+    encoded = {
+        name: str(value).lower() if isinstance(value, bool) else value for name, value in asked.items()
+    }
+    return f"/api{path}" + (f"?{urlencode(encoded)}" if encoded else "")
+
+
+def segment(text: str | int) -> str:
+    """One part of a path."""
+    return quote(str(text), safe="")
+
+
+def decode(status: int, content_type: str, payload: bytes) -> Any:
+    """What was answered; a problem is raised as the error that it stands for."""
+    is_json = "json" in content_type
+    try:
+        value = json.loads(payload) if is_json and payload else payload.decode("utf-8", "replace") or None
+    except ValueError as error:
+        raise UnavailableError(
+            "The daemon's answer is not JSON.", hint="Check that MANYHANDS_URL is a Manyhands daemon."
+        ) from error
+    if status < 400:
+        return value
+    raise _problem(status, value if isinstance(value, dict) else {"detail": value})
+
+
+def _problem(status: int, problem: Json) -> ManyhandsError:
+    kinds = {kind.code: kind for kind in _kinds(ManyhandsError)}
+    kind = kinds.get(str(problem.get("code"))) or next(
+        (kind for kind in kinds.values() if kind.status == status), ManyhandsError
+    )
+    message = str(problem.get("detail") or problem.get("title") or f"The daemon answered {status}.")
+    known = {"type", "title", "status", "detail", "code", "hint", "instance"}
+    hint = problem.get("hint")
+    if status == 401 and not hint:
+        hint = "Set MANYHANDS_TOKEN, or give the daemon's home with --home."
+    return kind(message, hint=hint, data={key: problem[key] for key in problem.keys() - known})
+
+
+def _kinds(kind: type[ManyhandsError]) -> Iterator[type[ManyhandsError]]:
+    yield kind
+    for child in kind.__subclasses__():
+        yield from _kinds(child)
+
+
+def pages(
+    api: Api,
+    path: str,
+    *,
+    limit: int | None = None,
+    query: Mapping[str, Any] | None = None,
+    timeout: float = DEFAULT_TIMEOUT_S,
+) -> list[Json]:
+    """The items of a list, page after page, up to `limit` of them."""
+    items: list[Json] = []
+    cursor = None
+    while True:
+        wanted = 500 if limit is None else min(500, limit - len(items))
+        asked = {**(query or {}), "limit": wanted, "cursor": cursor}
+        page = api.request("GET", path, query=asked, timeout=timeout)
+        items += page["items"]
+        cursor = page.get("next_cursor")
+        if cursor is None or (limit is not None and len(items) >= limit):
+            return items

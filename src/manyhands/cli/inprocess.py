@@ -1,0 +1,130 @@
+"""The hub inside this process, for commands that find no daemon: the same API, spoken to without a socket.
+
+Owns the thread that the hub's event loop runs in, and its end: what is still asked then is cancelled.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError, Future
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from anyio.abc import TaskStatus
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from manyhands.cli.client import DEFAULT_TIMEOUT_S, Json, decode, target
+from manyhands.errors import ConflictError, UnavailableError
+from manyhands.home import Home
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient
+
+    from manyhands.hub import Hub
+
+LOCK_WAIT_S = 60.0
+LOCK_LOOK_S = 0.1
+
+
+class InProcessApi:
+    """Speaks to a hub of our own."""
+
+    is_daemon = False
+
+    def __init__(self, portal: BlockingPortal, hub: Hub, client: AsyncClient, stack: ExitStack) -> None:
+        self._portal = portal
+        self._hub = hub
+        self._client = client
+        self._stack = stack
+        self._asked: set[Future[Any]] = set()
+
+    @classmethod
+    def start(cls, home: Home) -> InProcessApi:
+        """Start the hub; another command that holds the home for a moment is waited for."""
+        deadline = time.monotonic() + LOCK_WAIT_S
+        while True:
+            _wait_for_lock(home, deadline)
+            try:
+                return cls._start(home)
+            except ConflictError as error:
+                if error.data.get("url") or time.monotonic() > deadline:
+                    raise
+
+    @classmethod
+    def _start(cls, home: Home) -> InProcessApi:
+        from httpx2 import ASGITransport, AsyncClient
+
+        from manyhands.api.app import create_app
+        from manyhands.hub import Hub
+        from manyhands.logs import logging_to
+        from manyhands.secrets import Redactor
+
+        home.create()
+        redactor = Redactor()
+        with ExitStack() as stack:
+            stack.enter_context(logging_to(home.logs, redactor))
+            portal = stack.enter_context(start_blocking_portal())
+            hub = stack.enter_context(portal.wrap_async_context_manager(Hub(home, redactor=redactor)))
+            transport = ASGITransport(create_app(hub), raise_app_exceptions=False)
+            headers = {"Authorization": f"Bearer {home.token()}"}
+            client = AsyncClient(
+                transport=transport, base_url="http://127.0.0.1", headers=headers, timeout=None
+            )
+            stack.enter_context(portal.wrap_async_context_manager(client))
+            return cls(portal, hub, client, stack.pop_all())
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: Mapping[str, Any] | None = None,
+        timeout: float = DEFAULT_TIMEOUT_S,
+    ) -> Any:
+        asked = self._portal.start_task_soon(self._send, method, target(path, query), body)
+        self._asked.add(asked)
+        try:
+            status, kind, payload = asked.result(timeout)
+        except (TimeoutError, CancelledError) as error:
+            raise UnavailableError(f"No answer within {timeout:.0f} s.", hint="Try again.") from error
+        finally:
+            asked.cancel()
+            self._asked.discard(asked)
+        return decode(status, kind, payload)
+
+    async def _send(self, method: str, target: str, body: Any) -> tuple[int, str, bytes]:
+        response = await self._client.request(method, target, json=body)
+        return response.status_code, response.headers.get("Content-Type", ""), response.content
+
+    @contextmanager
+    def follow(self, tell: Callable[[Json], None]) -> Iterator[None]:
+        async def listen(*, task_status: TaskStatus[None]) -> None:
+            async with self._hub.bus.subscribe() as events:
+                task_status.started()
+                async for event in events:
+                    tell(event.envelope())
+
+        listening, _ = self._portal.start_task(listen)
+        try:
+            yield
+        finally:
+            listening.cancel()
+
+    def close(self) -> None:
+        """Cancel what is still asked, then end the hub in its own bounded steps."""
+        for asked in list(self._asked):
+            asked.cancel()
+        self._stack.close()
+
+
+def _wait_for_lock(home: Home, deadline: float) -> None:
+    """Wait while a process that is no daemon holds the home."""
+    from manyhands.system import read_lock
+
+    while time.monotonic() < deadline:
+        holder = read_lock(home.lock_file)
+        if holder is None or holder.url:
+            return
+        time.sleep(LOCK_LOOK_S)

@@ -1,0 +1,181 @@
+"""How commands print: tables, fields, JSON on standard output; notes on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from manyhands.cli.terminal import columns, fit, is_terminal, one_line, paint, paint_error, width_of
+
+GAP = "  "
+NARROWEST = 10
+
+STATE_STYLES = {
+    "connected": ("green",),
+    "success": ("green",),
+    "approved": ("green",),
+    "offered": ("green",),
+    "ok": ("green",),
+    "allow": ("green",),
+    "connecting": ("cyan",),
+    "pending": ("cyan",),
+    "needs_auth": ("yellow",),
+    "warning": ("yellow",),
+    "ask": ("yellow",),
+    "timeout": ("yellow",),
+    "expired": ("dim",),
+    "disconnected": ("dim",),
+    "disabled": ("dim",),
+    "cancelled": ("dim",),
+    "error": ("red",),
+    "broken": ("red",),
+    "denied": ("red",),
+    "deny": ("red",),
+    "rejected": ("red",),
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table. A flexible one gives way when the terminal is narrow."""
+
+    title: str
+    flexible: bool = False
+    right: bool = False
+    style: Callable[[str], Sequence[str]] | None = None
+
+
+def state_style(word: str) -> Sequence[str]:
+    """The colour of a state, for a column of states."""
+    return STATE_STYLES.get(word.split(" ", 1)[0], ())
+
+
+def dim_style(_: str) -> Sequence[str]:
+    """For what matters less."""
+    return ("dim",)
+
+
+def print_json(value: Any) -> None:
+    """For machines, and readable."""
+    import json
+
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def say(text: str = "") -> None:
+    """A line of the answer."""
+    sys.stdout.write(text + "\n")
+
+
+def done(text: str) -> None:
+    """A line that says that it worked."""
+    say(f"{paint('✓', 'green')} {text}")
+
+
+def note(text: str) -> None:
+    """A remark beside the answer, for a person only."""
+    if is_terminal(sys.stderr):
+        sys.stderr.write(paint_error(text, "dim") + "\n")
+
+
+def warn(text: str) -> None:
+    """Something the person should know although it worked."""
+    sys.stderr.write(f"{paint_error('warning:', 'yellow')} {text}\n")
+
+
+def print_table(titles: Sequence[Column], rows: Iterable[Sequence[str]], *, wide: bool = False) -> None:
+    """Aligned columns, cut to the terminal's width unless `wide`."""
+    cells = [[one_line(cell) for cell in row] for row in rows]
+    natural = [
+        max([width_of(title.title), *(width_of(row[at]) for row in cells)]) for at, title in enumerate(titles)
+    ]
+    limit = None if wide else columns()
+    widths = natural if limit is None else _shrink(titles, natural, limit)
+    sys.stdout.write(_heading(titles, widths) + "\n")
+    for row in cells:
+        sys.stdout.write(_line(titles, widths, row) + "\n")
+
+
+def _shrink(titles: Sequence[Column], natural: Sequence[int], limit: int) -> list[int]:
+    """Take from the widest flexible column first, and from the others only when that is not enough."""
+    widths = list(natural)
+    excess = sum(widths) + len(GAP) * (len(widths) - 1) - limit
+    for flexible in (True, False):
+        floors = [min(width, NARROWEST) for width in widths]
+        while excess > 0:
+            able = [
+                at
+                for at, title in enumerate(titles)
+                if title.flexible is flexible and widths[at] > floors[at]
+            ]
+            if not able:
+                break
+            widest = max(able, key=lambda at: widths[at])
+            widths[widest] -= 1
+            excess -= 1
+    return widths
+
+
+def _heading(titles: Sequence[Column], widths: Sequence[int]) -> str:
+    cells = [_pad(title.title, width, right=title.right) for title, width in zip(titles, widths, strict=True)]
+    return paint(GAP.join(cells).rstrip(), "bold")
+
+
+def _line(titles: Sequence[Column], widths: Sequence[int], row: Sequence[str]) -> str:
+    shown = []
+    for at, (title, width, cell) in enumerate(zip(titles, widths, row, strict=True)):
+        text = fit(cell, width)
+        padded = text if at == len(row) - 1 and not title.right else _pad(text, width, right=title.right)
+        styles = title.style(cell) if title.style else ()
+        shown.append(padded.replace(text, paint(text, *styles), 1) if styles and text else padded)
+    return GAP.join(shown).rstrip()
+
+
+def _pad(text: str, width: int, *, right: bool) -> str:
+    space = " " * max(width - width_of(text), 0)
+    return space + text if right else text + space
+
+
+def print_fields(fields: Iterable[tuple[str, str]]) -> None:
+    """One thing, a line for each of its fields; what is empty is left out."""
+    shown = [(name, text) for name, text in fields if text]
+    width = max((width_of(name) for name, _ in shown), default=0)
+    for name, text in shown:
+        first, *others = text.splitlines() or [""]
+        say(f"{paint(_pad(name, width, right=False), 'dim')}{GAP}{first}")
+        for line in others:
+            say(" " * (width + len(GAP)) + line)
+
+
+def shown_id(identifier: str, *, wide: bool) -> str:
+    """An id as a table shows it: on a terminal its end is enough, and accepted, to tell it from others."""
+    return identifier if wide or columns() is None else f"…{identifier[-8:]}"
+
+
+def plural(count: int, word: str) -> str:
+    """`1 tool`, `2 tools`."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def human_size(size: float) -> str:
+    """Bytes as people read them."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    raise AssertionError(size)
+
+
+def human_duration(seconds: float) -> str:
+    """A stretch of time as people read it."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours < 48 else f"{hours // 24} days"

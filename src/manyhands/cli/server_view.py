@@ -1,0 +1,183 @@
+"""How the command line finds a server and shows it. It prints; it changes nothing."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from manyhands.cli.client import Api, Json, pages
+from manyhands.cli.output import (
+    NARROWEST,
+    Column,
+    dim_style,
+    done,
+    human_size,
+    plural,
+    print_json,
+    say,
+    state_style,
+    warn,
+)
+from manyhands.cli.terminal import columns, fit, one_line, paint, width_of
+from manyhands.errors import ConflictError, NotFoundError, UnavailableError
+
+SERVER_TABLE = (
+    Column("ID", right=True, style=dim_style),
+    Column("NAME"),
+    Column("STATUS", style=state_style),
+    Column("TOOLS", right=True),
+    Column("TRUST"),
+    Column("SERVER", flexible=True, style=dim_style),
+)
+TRUST_MEANS = {
+    "ask": "each call asks, unless a rule allows it",
+    "trusted": "runs without asking, except what says it is destructive",
+    "full": "runs without asking",
+}
+
+
+def find_server(api: Api, name: str) -> Json:
+    """The server with this name or number."""
+    found = pages(api, "/servers")
+    named = [server for server in found if server["name"] == name]
+    if len(named) > 1:
+        numbers = ", ".join(f"{server['id']} ({server.get('project') or 'global'})" for server in named)
+        raise ConflictError(
+            f"Several servers are called {name}: {numbers}.", hint="Give the number instead of the name."
+        )
+    named = named or [server for server in found if str(server["id"]) == name]
+    if named:
+        return named[0]
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, [server["name"] for server in found], n=1)
+    hint = f"Did you mean {near[0]}?" if near else "`manyhands servers list` shows them all."
+    raise NotFoundError(f"There is no server {name}.", hint=hint)
+
+
+def server_row(server: Json) -> Sequence[str]:
+    known = server.get("tool_count")
+    tools = "–" if server["status"] != "connected" and not known else str(known or 0)
+    place = f"[{Path(server['project']).name}] " if server.get("project") else ""
+    return (
+        str(server["id"]),
+        server["name"],
+        server["status"],
+        tools,
+        server["trust"],
+        place + where(server),
+    )
+
+
+def where(server: Json) -> str:
+    """What is started or called, on one line."""
+    if server["transport"] == "stdio":
+        return shlex.join([server.get("command") or "", *(server.get("args") or ())])
+    return str(server.get("url") or "")
+
+
+def trouble_of(server: Json) -> str:
+    """What is wrong with a server, or nothing."""
+    if not server.get("trusted", True):
+        return f"starts when its directory is trusted: manyhands channels trust {server['project']}"
+    if server["status"] == "needs_auth":
+        return f"wants you to sign in: manyhands servers login {server['name']}"
+    if server["status"] == "error":
+        return one_line(server.get("error") or "it failed")
+    return one_line(server.get("problem") or "")
+
+
+def print_troubles(servers: Sequence[Json], *, wide: bool = False) -> None:
+    """A line for each server that needs something."""
+    limit = None if wide else columns()
+    for server in servers:
+        if trouble := trouble_of(server):
+            room = max(limit - width_of(server["name"]) - 2, NARROWEST) if limit else width_of(trouble)
+            say(f"{paint(server['name'], 'red')}: {fit(trouble, room)}")
+
+
+def repair_text(repair: Any) -> str:
+    return (
+        f"{repair['item']}: {repair['problem']} ({repair['action']})"
+        if isinstance(repair, dict)
+        else str(repair)
+    )
+
+
+def server_fields(server: Json) -> list[tuple[str, str]]:
+    status = paint(server["status"], *state_style(server["status"]))
+    return [
+        ("status", status),
+        ("problem", trouble_of(server)),
+        ("server", where(server)),
+        ("directory", server.get("cwd") or ""),
+        ("project", server.get("project") or ""),
+        ("environment", _names(server.get("env"))),
+        ("headers", _names(server.get("headers"))),
+        ("tools", str(server.get("tool_count") or 0)),
+        ("version", " ".join(filter(None, [server.get("version"), _protocol(server)]))),
+        ("capabilities", ", ".join(sorted(server.get("capabilities") or {}))),
+        ("trust", f"{server['trust']} ({TRUST_MEANS[server['trust']]})"),
+        ("parallel", server.get("parallel") or ""),
+        ("timeouts", f"{server['tool_timeout']} ms a call, {server['connect_timeout']} ms to connect"),
+        ("process", _process(server)),
+        ("id", str(server["id"])),
+    ]
+
+
+def _names(values: Json | None) -> str:
+    return "\n".join(f"{name}={value}" for name, value in (values or {}).items())
+
+
+def _protocol(server: Json) -> str:
+    return f"(protocol {server['protocol']})" if server.get("protocol") else ""
+
+
+def _process(server: Json) -> str:
+    if not server.get("pid"):
+        return ""
+    parts = [f"pid {server['pid']}"]
+    if server.get("rss"):
+        parts.append(human_size(server["rss"]))
+    if server.get("restarts"):
+        parts.append(plural(server["restarts"], "restart"))
+    return ", ".join(parts)
+
+
+def report_outcome(outcome: Json, *, as_json: bool, verb: str = "is connected") -> int:
+    """Tell how an attempt to connect ended; the answer is the exit code."""
+    server = outcome["server"]
+    for remark in outcome.get("notes") or ():
+        warn(one_line(remark))
+    if as_json:
+        print_json(outcome)
+    elif outcome["ok"]:
+        is_connected = server["status"] == "connected"
+        done(f"{server['name']} {_found(server, verb) if is_connected else 'is ' + server['status']}")
+    if outcome["ok"]:
+        return 0
+    raise _not_connected(server, outcome.get("error") or server.get("error") or "no reason was given.")
+
+
+def _found(server: Json, verb: str) -> str:
+    version = " ".join(filter(None, [server.get("version"), _protocol(server)]))
+    return f"{verb}: {plural(server['tool_count'], 'tool')}" + (f", {version}" if version else "")
+
+
+def _not_connected(server: Json, reason: str) -> UnavailableError:
+    name = server["name"]
+    if server["status"] == "needs_auth":
+        return UnavailableError(
+            f"{name} wants you to sign in.", hint=f"Run `manyhands servers login {name}`."
+        )
+    return UnavailableError(
+        f"{name} is saved but does not connect: {reason}",
+        hint=f"Change it with `manyhands servers edit {name}`.",
+    )
+
+
+def patience(server: Json) -> float:
+    """Seconds to wait for an answer about connecting: the daemon's own bound and some more."""
+    return int(server.get("connect_timeout") or 30_000) / 1000 + 30

@@ -1,0 +1,76 @@
+"""A command in a real (pseudo) terminal: what it shows, and what is typed into it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import select
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+ENOUGH_S = 120.0
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+class Terminal:
+    """The other end of the terminal."""
+
+    def __init__(self, process: subprocess.Popen[bytes], descriptor: int) -> None:
+        self.process = process
+        self._descriptor = descriptor
+        self.seen = ""
+        self._looked = 0
+
+    @property
+    def text(self) -> str:
+        """What was shown, without colours and cursor movements."""
+        return ESCAPES.sub("", self.seen).replace("\r\n", "\n")
+
+    def expect(self, text: str) -> None:
+        """Read until the text is shown, after what was expected before."""
+        deadline = time.monotonic() + ENOUGH_S
+        while (at := ESCAPES.sub("", self.seen).find(text, self._looked)) < 0:
+            assert time.monotonic() < deadline, f"{text!r} is not in {self.seen!r}"
+            assert self._read(), f"it ended without {text!r}: {self.seen!r}"
+        self._looked = at + len(text)
+
+    def type(self, line: str) -> None:
+        os.write(self._descriptor, f"{line}\n".encode())
+
+    def end(self) -> int:
+        """Read to the end; the exit code."""
+        while self._read():
+            pass
+        return self.process.wait(timeout=ENOUGH_S)
+
+    def _read(self) -> bool:
+        ready, _, _ = select.select([self._descriptor], [], [], ENOUGH_S)
+        try:
+            chunk = os.read(self._descriptor, 65536) if ready else b""
+        except OSError:  # the other side is closed
+            return False
+        self.seen += chunk.decode("utf-8", "replace")
+        return bool(chunk)
+
+
+@contextmanager
+def terminal(argv: Sequence[str], env: Mapping[str, str], columns: int = 80) -> Iterator[Terminal]:
+    """Run a command in a terminal of its own."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    wanted = {name: value for name, value in env.items() if name not in ("COLUMNS", "NO_COLOR")}
+    process = subprocess.Popen(
+        argv, stdin=theirs, stdout=theirs, stderr=theirs, env={"TERM": "xterm-256color", **wanted}
+    )
+    os.close(theirs)
+    try:
+        yield Terminal(process, ours)
+    finally:
+        process.kill()
+        process.wait(timeout=ENOUGH_S)
+        os.close(ours)

@@ -1,0 +1,38 @@
+"""`manyhands channels` against a real daemon."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import CommandLine
+
+
+def test_a_directory_has_one_channel(served: CommandLine, tmp_path: Path) -> None:
+    first = served.ok("channels", "create", "--dir", ".", "--json", cwd=tmp_path).json
+    again = served.ok("channels", "create", "--dir", str(tmp_path), "--json").json
+    assert first["id"] == again["id"]
+    assert first["dir_path"] == str(tmp_path.resolve())
+
+
+def test_channels_are_listed_and_found(served: CommandLine) -> None:
+    served.ok("channels", "create", "shopping")
+    served.ok("channels", "create", "garden")
+    assert "garden" in served.ok("channels", "list").out
+    (found,) = served.ok("channels", "list", "shopp", "--json").json
+    assert found["name"] == "shopping"
+
+
+def test_trust_is_given_and_taken_by_directory(served: CommandLine, tmp_path: Path) -> None:
+    ran = served.ok("channels", "trust", ".", cwd=tmp_path)
+    assert "servers of its .mcp.json may start" in ran.out
+    assert served.ok("channels", "trust", ".", "--revoke", "--json", cwd=tmp_path).json["trusted"] is False
+
+
+def test_deleting_leaves_files_alone(served: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "kept.txt").write_text("x")
+    channel = served.ok("channels", "create", "--dir", str(tmp_path), "--json").json
+    served.ok("channels", "delete", channel["id"])
+    assert (tmp_path / "kept.txt").exists()
+    ran = served("channels", "delete", channel["id"])
+    assert ran.code == 1
+    assert "manyhands channels list" in ran.err

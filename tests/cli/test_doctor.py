@@ -1,0 +1,41 @@
+"""`manyhands doctor` as a process."""
+
+from __future__ import annotations
+
+from tests.cli.conftest import HAND, CommandLine, running_daemon
+
+
+def test_a_sound_installation_is_well(cli: CommandLine) -> None:
+    ran = cli.ok("doctor")
+    subjects = [line.split()[1] for line in ran.out.splitlines() if line.startswith(("✓", "!", "✗"))]
+    assert {"python", "home", "daemon", "database", "disk", "uvx", "npx", "node", "secrets"} <= set(subjects)
+    assert "✗" not in ran.out
+
+
+def test_a_broken_server_is_named_with_what_to_do_and_fails(cli: CommandLine) -> None:
+    with running_daemon(cli):
+        cli.ok("servers", "add", "hand", "--", *HAND)
+        cli("servers", "add", "broken", "--", "/nowhere/to/be/found")
+        ran = cli("doctor")
+        assert ran.code == 1
+        assert "✓ hand " in ran.out
+        assert "✗ broken " in ran.out
+        assert "→ manyhands servers log broken" in ran.out
+        found = {finding["subject"]: finding for finding in cli("doctor", "--json").json["findings"]}
+        assert found["broken"]["verdict"] == "broken"
+        assert found["daemon"]["verdict"] == "ok"
+
+
+def test_servers_are_tested_when_no_daemon_keeps_them(cli: CommandLine) -> None:
+    cli.ok("servers", "add", "hand", "--", *HAND)
+    assert "works: 6 tools in" in cli.ok("doctor").out
+
+
+def test_an_open_token_file_is_broken(cli: CommandLine) -> None:
+    cli.ok("servers", "list")
+    (cli.home / "token").chmod(0o644)
+    report = cli("doctor", "--json").json
+    assert report["ok"] is False
+    assert next(found for found in report["findings"] if found["subject"] == "home")["fix"].startswith(
+        "chmod"
+    )

@@ -1,0 +1,96 @@
+"""From a command line to a server's configuration."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from manyhands.cli.server_config import changed, described, read_object
+from manyhands.errors import InvalidError
+
+BEFORE = {
+    "name": "time",
+    "transport": "stdio",
+    "command": "uvx",
+    "args": ["mcp-server-time"],
+    "env": {"TOKEN": "••••••", "MODE": "••••••"},
+    "cwd": None,
+    "url": None,
+    "headers": {},
+    "enabled": True,
+    "trust": "ask",
+    "tool_timeout": 30000,
+    "connect_timeout": 30000,
+    "parallel": "all",
+}
+
+
+def test_a_command_makes_a_stdio_server() -> None:
+    assert described(["uvx", "mcp-server-time", "-v"], {"trust": "trusted", "url": None, "env": {}}) == {
+        "transport": "stdio",
+        "command": "uvx",
+        "args": ["mcp-server-time", "-v"],
+        "trust": "trusted",
+    }
+
+
+def test_an_address_makes_an_http_server_unless_told_otherwise() -> None:
+    assert described([], {"url": "http://h/mcp"})["transport"] == "http"
+    assert described([], {"url": "http://h/sse", "transport": "sse"})["transport"] == "sse"
+
+
+def test_paths_are_made_absolute_because_the_daemon_runs_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = described(["./server.sh"], {"cwd": "work"})
+    assert config["command"] == str(tmp_path / "server.sh")
+    assert config["cwd"] == str(tmp_path / "work")
+
+
+def test_what_is_not_given_stays_when_a_server_is_edited() -> None:
+    assert changed(BEFORE, [], {"tool_timeout": 60000}) == {**BEFORE, "tool_timeout": 60000}
+
+
+def test_secrets_stay_masked_and_single_ones_can_change_or_go() -> None:
+    after = changed(BEFORE, [], {"env": {"MODE": "fast"}, "unset_env": ("TOKEN",)})
+    assert after["env"] == {"MODE": "fast"}
+    after = changed(BEFORE, [], {"env": {"EXTRA": "1"}})
+    assert after["env"] == {"TOKEN": "••••••", "MODE": "••••••", "EXTRA": "1"}
+
+
+def test_a_server_can_move_from_a_command_to_an_address_and_be_renamed() -> None:
+    after = changed(BEFORE, [], {"url": "http://h/mcp", "new_name": "clock"})
+    assert (after["name"], after["transport"], after["url"], after["command"], after["args"]) == (
+        "clock",
+        "http",
+        "http://h/mcp",
+        None,
+        [],
+    )
+
+
+def test_unsetting_what_is_not_there_is_refused() -> None:
+    with pytest.raises(click.UsageError, match="NOPE"):
+        changed(BEFORE, [], {"unset_env": ("NOPE",)})
+
+
+def test_json_is_read_from_the_argument_a_file_or_standard_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    value = {"timezone": "Asia/Tokyo"}
+    file = tmp_path / "arguments.json"
+    file.write_text(json.dumps(value))
+    with file.open() as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        assert read_object(json.dumps(value)) == read_object(f"@{file}") == read_object("-") == value
+
+
+@pytest.mark.parametrize("text", ["{timezone:Tokyo}", "[1]", '"text"', ""])
+def test_what_is_no_json_object_is_refused_with_how_to_write_one(text: Any) -> None:
+    with pytest.raises(InvalidError, match=r"Write it as|single quotes"):
+        read_object(text)
