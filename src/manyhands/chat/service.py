@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection
@@ -23,7 +24,7 @@ from manyhands.store.engine import Store
 DirectoryObserver = Callable[[Channel | None, Channel | None], None]
 """Told about a channel before and after a change of its directory or trust; nothing means made or gone."""
 
-_CHANGEABLE = frozenset({"name", "dir_path", "active", "branch", "worktree"})
+_CHANGEABLE = frozenset({"name", "dir_path", "active", "branch", "worktree", "system_prompt", "model"})
 
 
 class ChannelService:
@@ -53,6 +54,20 @@ class ChannelService:
             self._announce("channel.created", None, channel)
         return channel, created
 
+    async def create_thread(self, parent_id: str, name: str, *, system_prompt: str | None = None) -> Channel:
+        """A conversation below a channel, in the same directory and with the same model."""
+        parent = await self.get(parent_id)
+        fresh = replace(
+            self._new_channel(name, parent.dir_path, parent.platform),
+            parent_id=parent.id,
+            trusted=parent.trusted,
+            model=parent.model,
+            system_prompt=system_prompt or parent.system_prompt,
+        )
+        await self._store.write(lambda conn: rows.insert_channel(conn, fresh))
+        self._announce("channel.created", None, fresh)
+        return fresh
+
     async def get(self, channel_id: str) -> Channel:
         channel = await self._store.read(lambda conn: rows.select_channel(conn, channel_id))
         return _found(channel, channel_id)
@@ -64,7 +79,9 @@ class ChannelService:
         limit: int = DEFAULT_LIMIT,
         cursor: str | None = None,
     ) -> Page[Channel]:
-        found = await self._store.read(lambda conn: rows.select_channels(conn, query, platform, limit + 1, cursor))
+        found = await self._store.read(
+            lambda conn: rows.select_channels(conn, query, platform, limit + 1, cursor)
+        )
         items, more = cut_page(found, limit)
         return Page(items, items[-1].id if more else None)
 
@@ -76,7 +93,8 @@ class ChannelService:
         """Change some fields."""
         if unknown := sorted(set(values) - _CHANGEABLE):
             raise InvalidError(
-                f"A channel's {unknown[0]!r} cannot be changed.", hint=f"Fields: {', '.join(sorted(_CHANGEABLE))}."
+                f"A channel's {unknown[0]!r} cannot be changed.",
+                hint=f"Fields: {', '.join(sorted(_CHANGEABLE))}.",
             )
         if values.get("dir_path"):
             values = values | {"dir_path": clean_directory(values["dir_path"])}
@@ -151,6 +169,8 @@ def channel_json(channel: Channel) -> dict[str, Any]:
         "worktree": channel.worktree,
         "active": channel.active,
         "trusted": channel.trusted,
+        "system_prompt": channel.system_prompt,
+        "model": channel.model,
     }
 
 
@@ -171,5 +191,7 @@ def _find_same(conn: Connection, fresh: Channel) -> Channel | None:
 
 def _found(channel: Channel | None, channel_id: str) -> Channel:
     if channel is None:
-        raise NotFoundError(f"There is no channel {channel_id!r}.", hint="`manyhands channels list` shows them.")
+        raise NotFoundError(
+            f"There is no channel {channel_id!r}.", hint="`manyhands channels list` shows them."
+        )
     return channel

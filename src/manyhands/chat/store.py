@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from manyhands.chat.types import Channel
+from manyhands.store.inserts import conflict_insert
 from manyhands.store.tables import channels
 
 
 def insert_channel(conn: Connection, channel: Channel) -> bool:
     """Add it, unless its directory has a channel already; the answer says whether it was added."""
-    dialect = postgresql if conn.dialect.name == "postgresql" else sqlite
-    statement = dialect.insert(channels).on_conflict_do_nothing().returning(channels.c.id)
+    statement = conflict_insert(conn, channels).on_conflict_do_nothing().returning(channels.c.id)
     row = conn.execute(statement, {name: getattr(channel, name) for name in Channel.__slots__}).first()
     return row is not None
 

@@ -1,0 +1,155 @@
+"""The record of one run: every step is stored as it happens, and announced when it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy import Connection
+
+from manyhands.chat import message_store, run_store
+from manyhands.chat.attachments import AttachmentStore
+from manyhands.chat.recovery import to_turn
+from manyhands.chat.types import AskedCall, Message, Run
+from manyhands.chat.views import message_json, run_json
+from manyhands.clock import Clock
+from manyhands.events import EventBus
+from manyhands.ids import new_id
+from manyhands.models.types import ModelInfo, Reply, ToolRequest, Turn, Usage
+from manyhands.store.engine import Store
+
+
+@dataclass
+class RunRecord:
+    """`Record` of one run; holds the run's newest state."""
+
+    run: Run
+    info: ModelInfo
+    store: Store
+    bus: EventBus
+    clock: Clock
+    attachments: AttachmentStore
+    call_ids: dict[str, str] = field(default_factory=dict)
+    """The model's call ids to ours."""
+
+    async def take_in(self) -> Sequence[Turn]:
+        """Queued messages become part of the run at the place where the model reads them."""
+        taken = await self.store.write(self._take_in)
+        turns = []
+        for message in taken:
+            self.bus.publish("message.updated", message_json(message), channel_id=self.run.channel_id)
+            files = [await self.attachments.load(reference) for reference in message.attachments]
+            turn = to_turn(message, files)
+            if turn is not None:
+                turns.append(turn)
+        return turns
+
+    def _take_in(self, conn: Connection) -> list[Message]:
+        taken = []
+        for message in message_store.select_queued(conn, self.run.channel_id):
+            moved = replace(message, id=new_id("msg"), state="sent", run_id=self.run.id)
+            if message_store.take_in(conn, message, moved.id, self.run.id, self.run.iterations + 1):
+                taken.append(moved)
+        return taken
+
+    async def replied(self, reply: Reply, iteration: int) -> Reply:
+        """Store the reply with its calls, each under an id of its own, before any call starts."""
+        reply = replace(reply, calls=_distinct(reply.calls))
+        calls = tuple(AskedCall(call.id, call.name, call.arguments, new_id("call")) for call in reply.calls)
+        self.call_ids |= {call.id: call.call_id for call in calls}
+        message = self._message("assistant", reply.text, iteration)
+        message = replace(
+            message,
+            tool_calls=calls,
+            thinking=reply.thinking,
+            usage=usage_json(reply.usage),
+            model=reply.model or self.info.model,
+            finish_reason=reply.finish_reason,
+        )
+        self._count(reply.usage, iteration)
+        await self.store.write(lambda conn: self._save(conn, [message]))
+        self._announce(message)
+        data = {"run_id": self.run.id, "iteration": iteration, "finish_reason": reply.finish_reason}
+        self.bus.publish(
+            "run.iteration", data | {"usage": usage_json(reply.usage)}, channel_id=self.run.channel_id
+        )
+        return reply
+
+    async def observed(self, results: Sequence[Turn], iteration: int) -> None:
+        """Store the results, in the order of the calls, before the model sees them."""
+        messages = [await self._result(result, iteration) for result in results]
+        await self.store.write(lambda conn: self._save(conn, messages))
+        for message in messages:
+            self._announce(message)
+
+    async def count(self, usage: Usage) -> None:
+        """Tokens that were spent beside the loop."""
+        self._count(usage, self.run.iterations)
+        await self.store.write(lambda conn: self._save(conn, []))
+
+    async def _result(self, result: Turn, iteration: int) -> Message:
+        kept = [await self.attachments.keep(attachment) for attachment in result.attachments]
+        message = self._message("tool", result.text, iteration)
+        return replace(message, tool_call_id=result.call_id, is_error=result.is_error, attachments=kept)
+
+    def _message(self, role: str, content: str, iteration: int) -> Message:
+        author = self.info.id if role == "assistant" else "hub"
+        return Message(
+            id=new_id("msg"),
+            channel_id=self.run.channel_id,
+            role="assistant" if role == "assistant" else "tool",
+            content=content,
+            at=self.clock.now(),
+            author_id=author,
+            run_id=self.run.id,
+            iteration=iteration,
+        )
+
+    def _count(self, usage: Usage, iteration: int) -> None:
+        total = usage_from(self.run.usage) + usage
+        self.run = replace(
+            self.run,
+            iterations=iteration,
+            usage=usage_json(total),
+            cost=cost_of(total, self.info, self.run.cost),
+        )
+
+    def _save(self, conn: Connection, messages: Sequence[Message]) -> None:
+        message_store.insert_messages(conn, messages)
+        values = {"iterations": self.run.iterations, "usage": dict(self.run.usage), "cost": self.run.cost}
+        run_store.update_run(conn, self.run.id, values)
+
+    def _announce(self, message: Message) -> None:
+        self.bus.publish("message.created", message_json(message), channel_id=self.run.channel_id)
+
+    def snapshot(self) -> dict[str, object]:
+        """The run as events show it."""
+        return run_json(self.run)
+
+
+def usage_json(usage: Usage) -> dict[str, int]:
+    return {"input": usage.input, "output": usage.output, "cached": usage.cached}
+
+
+def usage_from(values: object) -> Usage:
+    return Usage(**values) if isinstance(values, dict) else Usage()
+
+
+def cost_of(usage: Usage, info: ModelInfo, known: float | None) -> float | None:
+    """US dollars; nothing when the price is not known."""
+    if info.price is None:
+        return known
+    cached = info.price.input if info.price.cached_input is None else info.price.cached_input
+    fresh = max(0, usage.input - usage.cached)
+    return (fresh * info.price.input + usage.cached * cached + usage.output * info.price.output) / 1_000_000
+
+
+def _distinct(calls: Sequence[ToolRequest]) -> tuple[ToolRequest, ...]:
+    """Calls whose ids are all different and not empty, whatever the model wrote."""
+    seen: set[str] = set()
+    distinct = []
+    for call in calls:
+        fresh = call if call.id and call.id not in seen else replace(call, id=new_id("tc"))
+        seen.add(fresh.id)
+        distinct.append(fresh)
+    return tuple(distinct)

@@ -1,0 +1,61 @@
+"""The SQL of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select, update
+
+from manyhands.chat.types import Run, RunOptions, RunStatus
+from manyhands.store.tables import runs
+
+_FIELDS = tuple(field.name for field in fields(Run))
+_OPEN = (RunStatus.RUNNING.value, RunStatus.WAITING.value, RunStatus.QUEUED.value)
+
+
+def insert_run(conn: Connection, run: Run) -> None:
+    row = {name: getattr(run, name) for name in _FIELDS}
+    conn.execute(insert(runs), row | {"options": asdict(run.options), "usage": dict(run.usage)})
+
+
+def select_run(conn: Connection, run_id: str) -> Run | None:
+    row = conn.execute(select(runs).where(runs.c.id == run_id)).first()
+    return None if row is None else _to_run(row)
+
+
+def select_runs(
+    conn: Connection, channel_id: str | None, status: str | None, limit: int, before: str | None
+) -> Sequence[Run]:
+    """Newest first."""
+    query = select(runs)
+    if channel_id:
+        query = query.where(runs.c.channel_id == channel_id)
+    if status:
+        query = query.where(runs.c.status == status)
+    if before:
+        query = query.where(runs.c.id < before)
+    return [_to_run(row) for row in conn.execute(query.order_by(runs.c.id.desc()).limit(limit))]
+
+
+def select_open(conn: Connection) -> Sequence[Run]:
+    """Runs that have not ended, oldest first: those that a restart must go on with."""
+    return [
+        _to_run(row) for row in conn.execute(select(runs).where(runs.c.status.in_(_OPEN)).order_by(runs.c.id))
+    ]
+
+
+def update_run(conn: Connection, run_id: str, values: Mapping[str, Any]) -> None:
+    conn.execute(update(runs).where(runs.c.id == run_id).values(**values))
+
+
+def cost_of_channel(conn: Connection, channel_id: str) -> float:
+    return float(
+        conn.execute(select(func.sum(runs.c.cost)).where(runs.c.channel_id == channel_id)).scalar() or 0
+    )
+
+
+def _to_run(row: Row[Any]) -> Run:
+    values = {name: getattr(row, name) for name in _FIELDS}
+    return Run(**values | {"status": RunStatus(row.status), "options": RunOptions(**row.options)})

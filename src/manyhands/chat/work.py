@@ -1,0 +1,159 @@
+"""Working on one run: the loop with its model, its tools and its record; picks up a run that was cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
+
+from sqlalchemy import Connection
+
+from manyhands.chat import message_store, run_store
+from manyhands.chat.attachments import AttachmentStore
+from manyhands.chat.briefing import Speakers, brief
+from manyhands.chat.hands import RunHands, Toolbox, turn_of
+from manyhands.chat.loop import Ending, Loop
+from manyhands.chat.mind import RunMind
+from manyhands.chat.record import RunRecord
+from manyhands.chat.recovery import INTERRUPTED, remaining, to_turn, tool_names
+from manyhands.chat.replay import Replayed, replay
+from manyhands.chat.types import AskedCall, Channel, Message, Run
+from manyhands.clock import Clock
+from manyhands.events import EventBus
+from manyhands.models.types import Model, ToolRequest, Turn
+from manyhands.settings import CurrentSettings
+from manyhands.store.engine import Store
+from manyhands.tools.types import CallContext, CallRecord, CallStatus
+
+HISTORY = 400
+"""Messages of the conversation that are read back; older ones have been summed up or do not matter."""
+SETTLE_S = 10.0
+
+
+class Channels(Protocol):
+    """What a run needs of the channel service."""
+
+    async def get(self, channel_id: str) -> Channel: ...
+
+
+class Models(Protocol):
+    """What a run needs of the model service."""
+
+    async def resolve(self, wanted: str | None) -> Model: ...
+
+
+class CallLog(Toolbox, Protocol):
+    """The tool service with its log of calls."""
+
+    async def find_call(self, call_id: str) -> CallRecord | None: ...
+
+    async def is_read_only(self, name: str, channel: Channel | None) -> bool: ...
+
+
+@dataclass
+class Workshop:
+    """Everything that runs are made of."""
+
+    store: Store
+    bus: EventBus
+    clock: Clock
+    settings: CurrentSettings
+    channels: Channels
+    models: Models
+    tools: CallLog
+    speakers: Speakers
+    attachments: AttachmentStore
+
+    async def work(self, run: Run) -> Ending:
+        """Take it from where its record ends to its end."""
+        channel = await self.channels.get(run.channel_id)
+        model = await self.models.resolve(run.options.model or channel.model)
+        run = replace(run, model=model.info.id)
+        await self.store.write(lambda conn: run_store.update_run(conn, run.id, {"model": run.model}))
+        record = RunRecord(run, model.info, self.store, self.bus, self.clock, self.attachments)
+        hands = self._hands(run, channel, model, record)
+        loop = Loop(self._mind(channel, model, record), hands, record, self._limit(run), run.iterations)
+        history = await self.store.read(partial(_history, run=run))
+        turns = await self._turns(history)
+        turns += await self._pick_up(run, channel, history, record, hands)
+        if run.iterations == 0:
+            await self._settle(run)
+        return await loop.run(turns)
+
+    async def replay(self, run: Run, model: str | None) -> Replayed:
+        """Ask a model anew, with the tool results of the record; nothing is executed or stored."""
+        history = await self.store.read(partial(_history, run=run))
+        own = [message for message in history if message.run_id == run.id]
+        first = next((message.id for message in own if message.role == "assistant"), None)
+        before = [message for message in history if first is None or message.id < first]
+        chosen = await self.models.resolve(model or run.model)
+        return await replay(own, await self._turns(before), chosen, self._limit(run))
+
+    def _mind(self, channel: Channel, model: Model, record: RunRecord) -> RunMind:
+        return RunMind(
+            record.run, model, lambda: brief(channel, self.speakers), self.bus, on_usage=record.count
+        )
+
+    def _hands(self, run: Run, channel: Channel, model: Model, record: RunRecord) -> RunHands:
+        context = CallContext(
+            channel_id=channel.id,
+            directory=channel.dir_path,
+            run_id=run.id,
+            author_id=run.author_id,
+            attended=run.options.attended,
+            allow=run.options.allow,
+        )
+        share = self.settings.current.tool_search_budget
+        budget = int(model.info.context * share) if share else None
+        return RunHands(self.tools, channel, context, budget, record.call_ids, self.speakers)
+
+    def _limit(self, run: Run) -> int:
+        return run.options.max_iterations or self.settings.current.mcp_max_iterations
+
+    async def _settle(self, run: Run) -> None:
+        late = await self.speakers.settled(SETTLE_S)
+        if late:
+            text = f"Starting without {', '.join(late)}: still connecting."
+            self.bus.publish("run.notice", {"run_id": run.id, "text": text}, channel_id=run.channel_id)
+
+    async def _turns(self, history: Sequence[Message]) -> list[Turn]:
+        names = tool_names(history)
+        turns = []
+        for message in history:
+            files = [await self.attachments.load(reference) for reference in message.attachments]
+            turn = to_turn(message, files, names.get(message.tool_call_id or ""))
+            if turn is not None:
+                turns.append(turn)
+        return turns
+
+    async def _pick_up(
+        self, run: Run, channel: Channel, history: Sequence[Message], record: RunRecord, hands: RunHands
+    ) -> Sequence[Turn]:
+        """Finish the calls that a crash cut: known results are used, reads repeated, the rest reported."""
+        left = remaining([message for message in history if message.run_id == run.id])
+        if left is None:
+            return []
+        record.call_ids |= {call.id: call.call_id for call in left.calls}
+        results = [await self._outcome(call, channel, hands, left.iteration) for call in left.calls]
+        await record.observed(results, left.iteration)
+        return results
+
+    async def _outcome(self, asked: AskedCall, channel: Channel, hands: RunHands, iteration: int) -> Turn:
+        call = ToolRequest(asked.id, asked.name, asked.arguments)
+        known = await self.tools.find_call(asked.call_id)
+        if known is None:
+            return await hands.call(call, iteration)
+        if known.code != "interrupted" and known.status is not CallStatus.PENDING:
+            return turn_of(call, known)
+        if await self.tools.is_read_only(asked.name, channel):
+            hands.call_ids = {key: value for key, value in hands.call_ids.items() if key != asked.id}
+            return await hands.call(call, iteration)
+        return Turn("tool", INTERRUPTED, call_id=asked.id, tool=asked.name, is_error=True)
+
+
+def _history(conn: Connection, run: Run) -> Sequence[Message]:
+    conversation = message_store.select_conversation(conn, run.channel_id, HISTORY)
+    own = message_store.select_of_run(conn, run.id)
+    earlier = [message for message in conversation if message.run_id != run.id and message.id < own[0].id]
+    return [*earlier, *own]

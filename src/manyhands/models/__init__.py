@@ -1,0 +1,1 @@
+"""Language models: providers, the catalogue, the built-in demo model."""
