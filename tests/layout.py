@@ -29,6 +29,7 @@ LEAVES = frozenset(
         "sandbox",
         "logs",
         "paging",
+        "json_pointer",
     }
 )
 COMPOSITION = frozenset({"hub", "daemon", "upkeep", "backup", "__main__"})

@@ -17,6 +17,8 @@ from manyhands.errors import InvalidError
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8222
+HOME_MARK = ".manyhands-home"
+"""A file in every home: tools that work with files keep out of a directory that holds it."""
 _BOOTSTRAP_KEYS = {"host", "port", "hosts", "database", "log_level"}
 
 
@@ -66,6 +68,7 @@ class Home:
         """Make the directories, readable by their owner alone."""
         for directory in (self.path, self.logs, self.results):
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (self.path / HOME_MARK).touch(mode=0o600)
 
     def token(self) -> str:
         """The owner's token; made when there is none."""

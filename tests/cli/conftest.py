@@ -7,7 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +78,14 @@ class CommandLine:
         ran = self(*arguments, stdin=stdin, cwd=cwd)
         assert ran.code == 0, f"{arguments}: {ran.err}{ran.out}"
         return ran
+
+
+def until(is_so: Callable[[], object]) -> None:
+    """Wait for something that another process does."""
+    deadline = time.monotonic() + ENOUGH_S
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Iterator, Mapping
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from manyhands.cli.terminal import width_of
-from tests.cli.conftest import HAND, CommandLine
+from tests.cli.conftest import HAND, CommandLine, running_daemon, until
 from tests.cli.pseudo_terminal import Terminal, terminal
 
 
@@ -112,6 +113,25 @@ def test_a_question_is_asked_without_a_daemon_too(cli: CommandLine) -> None:
         opened.type("n")
         assert opened.end() == 0
     assert '{"action": "decline"}' in opened.text
+
+
+def test_a_permission_is_given_in_the_terminal(cli: CommandLine, tmp_path: Path) -> None:
+    config = {"mcpServers": {"mine": {"command": HAND[0], "args": [HAND[1]]}}}
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / ".mcp.json").write_text(json.dumps(config))
+    with running_daemon(cli):
+        cli.ok("channels", "create", "--dir", str(project))
+        until(lambda: cli.ok("approvals", "list", "--json").json)
+        with session(cli, "approvals", "answer", columns=120) as opened:
+            opened.expect("mine")
+            opened.expect("Allow? [y]es once")
+            opened.type("perhaps")
+            opened.expect("'perhaps' is not one of")
+            opened.type("y")
+            assert opened.end() == 0
+        assert "✓ approved: " in opened.text
+        until(lambda: cli.ok("servers", "show", "mine", "--json").json["status"] == "connected")
 
 
 def test_ctrl_c_at_a_question_ends_with_130(served: CommandLine) -> None:

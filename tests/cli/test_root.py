@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -134,6 +135,30 @@ def test_a_file_that_is_not_there_is_no_traceback(
     raising(monkeypatch, FileNotFoundError(2, "No such file or directory", "mcp.json"))
     assert main(["fail"]) == 1
     assert capsys.readouterr().err.startswith("error: mcp.json: No such file or directory.")
+
+
+def test_what_was_not_foreseen_is_one_line_unless_asked_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raising(monkeypatch, ZeroDivisionError("division by zero"))
+    assert main(["fail"]) == 1
+    shown = capsys.readouterr().err
+    assert shown.startswith("error: ZeroDivisionError: division by zero.")
+    assert shown.count("\n") == 1
+    monkeypatch.setenv("MANYHANDS_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(["fail"])
+
+
+def test_a_letter_that_the_terminal_cannot_show_ends_nothing() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "manyhands.cli.main", "tools", "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"},
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), click.Abort()])

@@ -6,12 +6,11 @@ import json
 import re
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import ENOUGH_S, HAND, CommandLine
+from tests.cli.conftest import ENOUGH_S, HAND, CommandLine, until
 
 ECHO = "mcp__hand__echo"
 
@@ -164,14 +163,6 @@ def interrupt_when_waiting(cli: CommandLine, file: Path) -> None:
     out, err = process.communicate(timeout=ENOUGH_S)
     assert (process.returncode, out) == (130, ""), err
     assert "Traceback" not in err
-
-
-def until(is_so: object) -> None:
-    assert callable(is_so)
-    deadline = time.monotonic() + ENOUGH_S
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_what_the_readme_says_works_without_a_daemon(cli: CommandLine) -> None:

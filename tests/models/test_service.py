@@ -284,6 +284,16 @@ async def test_a_failure_that_passes_is_not_seen(models: ModelService, aimock: A
     assert reply.text == "Here."  # type: ignore[union-attr]
 
 
+async def test_a_model_can_be_made_ready_ahead_of_need(models: ModelService, aimock: Aimock) -> None:
+    await models.warm()
+    info = await models.add(compatible(aimock.url))
+    await models.warm(info.id)
+    await models.warm("nobody")
+    await models.add({"name": "keyless", "provider": "openai", "model": "x"})
+    await models.warm("keyless")
+    assert aimock.requests() == []
+
+
 async def test_a_fallback_answers_when_a_model_fails(
     models: ModelService, aimock: Aimock, unused_port: int
 ) -> None:

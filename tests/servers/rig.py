@@ -36,7 +36,7 @@ FIXTURES = Path(__file__).parent / "fixtures"
 PLAIN = FIXTURES / "plain_server.py"
 SDK = FIXTURES / "sdk_server.py"
 BOUND = 30.0
-QUICK = Limits(backoff=BackOff(first_s=0.01, longest_s=0.02, attempts=3), probe_s=2.0)
+QUICK = Limits(backoff=BackOff(first_s=0.01, longest_s=0.02, attempts=3))
 T = TypeVar("T")
 
 

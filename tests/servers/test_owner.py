@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 import psutil
@@ -12,10 +14,14 @@ import pytest
 
 from manyhands.errors import NeedsAuthError, NotConfiguredError, UnavailableError
 from manyhands.servers.backoff import BackOff
-from manyhands.servers.endpoints import Limits, Target
-from manyhands.servers.transports.types import TransportHandle
+from manyhands.servers.connection import Connection
+from manyhands.servers.endpoints import ConnectionHooks, ConnectionKey, Limits, Target
+from manyhands.servers.transports.types import TransportDiagnostics, TransportHandle
 from manyhands.servers.types import ServerStatus
 from tests.servers.rig import BOUND, Rig, make_rig, plain, running, sdk, stdio_target, web_server
+
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
 
 pytestmark = pytest.mark.anyio
 
@@ -221,6 +227,38 @@ async def test_what_cannot_be_resolved_before_connecting_is_told_and_not_tried_a
         assert tried == 1
 
 
+async def test_a_listener_that_fails_does_not_end_the_connection() -> None:
+    def fail(key: ConnectionKey, news: object) -> None:
+        raise ValueError("I am broken")
+
+    connection = Connection(ConnectionKey(1), plain(), hooks=ConnectionHooks(fail, fail))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(connection.run)
+        await connection.connected(BOUND)
+        connection.stop()
+
+
+async def test_an_error_within_does_not_end_the_task_that_runs_it() -> None:
+    class Broken:
+        closed = asyncio.Event()
+        on_stream: Callable[[bool], None] | None = None
+
+        async def __aenter__(self) -> TransportStreams:
+            raise BaseExceptionGroup("", [asyncio.CancelledError(), ValueError("odd")])
+
+        async def __aexit__(self, *error: object) -> None: ...
+
+        def diagnostics(self) -> TransportDiagnostics:
+            return TransportDiagnostics(target="x", elapsed=0.0)
+
+    async def opened() -> TransportHandle:
+        return Broken()
+
+    async with running(Target("x", opened), limits=ONCE) as rig:
+        with pytest.raises(UnavailableError):
+            await rig.up()
+
+
 # --- beginning again
 
 
@@ -306,7 +344,7 @@ async def test_an_sse_server_that_wants_a_sign_in_says_so() -> None:
 
 @pytest.mark.parametrize("flags", [("http",), ("http", "--legacy"), ("sse",)])
 async def test_a_remote_server_that_was_down_is_connected_when_it_comes_back(flags: tuple[str, ...]) -> None:
-    limits = Limits(backoff=BackOff(first_s=0.05, longest_s=0.2, attempts=100), probe_s=2.0)
+    limits = Limits(backoff=BackOff(first_s=0.05, longest_s=0.2, attempts=100))
     async with (
         web_server("--transport", *flags) as server,
         running(server.target(), limits=limits) as rig,

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from manyhands.servers.schema_repair import MAX_DEPTH, HopelessSchema, look_up, repair_schema
+from manyhands.json_pointer import look_up
+from manyhands.servers.schema_repair import MAX_DEPTH, HopelessSchema, repair_schema
 
 
 def repaired(schema: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:

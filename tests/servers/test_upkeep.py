@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import anyio
 import pytest
 
 from manyhands.servers.types import Catalogue, ServerStatus
@@ -73,6 +74,19 @@ async def test_asked_to_it_reads_the_lists_again() -> None:
         await rig.connection.refresh()
         assert rig.connection.catalogue is not None
         assert has_extra(rig.connection.catalogue)
+
+
+@pytest.mark.requirement("L04")
+async def test_what_is_known_of_a_server_that_hangs_can_be_read() -> None:
+    async with running(plain()) as rig:
+        await rig.up()
+        await rig.call("freeze")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(rig.connection.refresh)
+            await anyio.wait_all_tasks_blocked()
+            assert rig.connection.state.status is ServerStatus.CONNECTED
+            assert rig.connection.catalogue == rig.catalogues.all[0]
+            tasks.cancel_scope.cancel()
 
 
 @pytest.mark.parametrize("flags", [("http",), ("http", "--legacy"), ("sse",)])

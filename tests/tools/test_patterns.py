@@ -126,3 +126,22 @@ def test_a_pattern_that_makes_no_sense_breaks_nothing(pattern: str) -> None:
 def test_the_first_pattern_that_fits_is_named() -> None:
     assert matches_any(["x*", "mcp__git__*", "*"], ["mcp__git__push"]) == "mcp__git__*"
     assert matches_any(["x*"], ["mcp__git__push"]) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git status; rm -rf .",
+        "git status && id",
+        "git status | sh",
+        "git status $(id)",
+        "git status\nid",
+        "git status > x",
+    ],
+)
+def test_a_wildcard_allows_one_command_and_not_what_a_shell_would_add_to_it(command: str) -> None:
+    rule = {"command": "git status*"}
+    assert arguments_match(rule, {"command": "git status -s"}, loosening=True)
+    assert not arguments_match(rule, {"command": command}, loosening=True)
+    assert arguments_match(rule, {"command": command}, loosening=False)
+    assert arguments_match({"command": command}, {"command": command}, loosening=True)

@@ -77,11 +77,12 @@ def _ask_permission() -> Json:
 
 
 def _ask_url(url: str) -> Json:
-    _tell(f"  Open {paint_error(url, 'cyan')}")
-    if not click.confirm("  Open it in the browser?", default=True, err=True):
-        return _decision(False)
-    click.launch(url)
-    return _decision(True)
+    _tell(f"  {paint_error(one_line(url), 'cyan')}")
+    question = "  [o]pen it here, [e] it is open elsewhere, [n]o"
+    choice = click.prompt(question, type=click.Choice(["o", "e", "n"]), show_choices=False, err=True)
+    if choice == "o":
+        click.launch(url)
+    return _decision(choice != "n")
 
 
 def _ask_form(schema: Mapping[str, Any]) -> Json:

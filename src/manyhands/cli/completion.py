@@ -14,6 +14,7 @@ from manyhands.errors import ManyhandsError
 
 QUICKLY_S = 2.0
 """A shell that waits for completions looks as if it hung."""
+MOST_TOOLS = 2000
 
 INSTALL = {
     "bash": """eval "$(manyhands completion bash)"  # in ~/.bashrc""",
@@ -57,7 +58,11 @@ def complete_tool(context: click.Context, _: click.Parameter, incomplete: str) -
     """Full names of tools."""
 
     def ask(api: Api) -> list[str]:
-        return [tool["fullName"] for tool in pages(api, "/tools", timeout=QUICKLY_S)]
+        server = incomplete.split("__")[1] if incomplete.count("__") > 1 else None
+        found = pages(api, "/tools", query={"server": server}, limit=MOST_TOOLS, timeout=QUICKLY_S)
+        return [
+            tool["fullName"] for tool in found or pages(api, "/tools", limit=MOST_TOOLS, timeout=QUICKLY_S)
+        ]
 
     return [name for name in _quietly(context, ask) if name.startswith(incomplete)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -25,7 +26,7 @@ class Progress:
         self._title = title
         self._detail = ""
         self._began = time.monotonic()
-        self._live = is_terminal(sys.stderr)
+        self._live = is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb"
         self._over = threading.Event()
         self._resume = threading.Event()
         self._resume.set()

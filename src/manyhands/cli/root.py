@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -14,6 +15,7 @@ from manyhands.errors import ManyhandsError
 
 FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
 COMPLETE_VARIABLE = "_MANYHANDS_COMPLETE"
+DEBUG_VARIABLE = "MANYHANDS_DEBUG"
 
 COMMANDS = {
     "up": ("manyhands.cli.daemon:up", "Start the daemon."),
@@ -70,6 +72,9 @@ cli.command_class = HubCommand
 
 def run(arguments: list[str]) -> int:
     """Run one command and answer with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # no letter that a terminal cannot show ends a command
+            stream.reconfigure(errors="replace")
     session = Session()
     try:
         answer = _answer(arguments, session)
@@ -79,7 +84,15 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     finally:
+        _close(session)
+
+
+def _close(session: Session) -> None:
+    try:
         session.close()
+    except KeyboardInterrupt:
+        # A second Ctrl-C does not wait for servers that end slowly; the guardian kills them.
+        os._exit(INTERRUPTED)
 
 
 def _answer(arguments: list[str], session: Session) -> int:
@@ -101,6 +114,11 @@ def _answer(arguments: list[str], session: Session) -> int:
         raise
     except OSError as error:
         return _report(_system_error(error), FAILED)
+    except Exception as error:  # border: a mistake of ours is one line, too
+        if os.environ.get(DEBUG_VARIABLE):
+            raise
+        said = f"{type(error).__name__}: {error}"
+        return _report(f"{said}. This was not foreseen; {DEBUG_VARIABLE}=1 shows where it happened.", FAILED)
 
 
 def _invoke(arguments: list[str], session: Session) -> int:

@@ -6,8 +6,8 @@ import click
 
 from manyhands.cli.client import Json, segment
 from manyhands.cli.command import HubGroup, json_option, pass_session, wide_option
+from manyhands.cli.json_input import read_object
 from manyhands.cli.output import Column, dim_style, done, print_json, print_table, say, state_style
-from manyhands.cli.server_config import read_object
 from manyhands.cli.session import Session
 
 rules = HubGroup(
@@ -80,7 +80,7 @@ def add_rule(
     note: str | None,
     as_json: bool,
 ) -> None:
-    """Make a rule. Without --server and --tool it holds for every tool."""
+    """Make a rule for a server, a tool, or both; '*' stands for all of them."""
     body = {
         "effect": effect,
         "server": server,

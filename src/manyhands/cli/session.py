@@ -55,7 +55,10 @@ class Session:
         """Let go of the hub; without a daemon its servers end here."""
         if self._api is not None:
             api, self._api = self._api, None
-            api.close()
+            if api.is_daemon:
+                return
+            with Progress("ending servers"):
+                api.close()
 
 
 def _answers(api: HttpApi, address: Address) -> bool:

@@ -17,9 +17,9 @@ from manyhands.cli.channels import channel_options, chosen_channel
 from manyhands.cli.client import LONG_TIMEOUT_S, Api, Json
 from manyhands.cli.command import HubCommand, json_option, pass_session
 from manyhands.cli.completion import complete_tool
+from manyhands.cli.json_input import read_object
 from manyhands.cli.output import print_json
 from manyhands.cli.progress import Progress
-from manyhands.cli.server_config import read_object
 from manyhands.cli.session import Session
 from manyhands.cli.terminal import is_terminal
 

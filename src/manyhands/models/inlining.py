@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote
+
+from manyhands.json_pointer import look_up
 
 MAX_DEPTH = 20
 MAX_NODES = 3000
@@ -92,7 +93,7 @@ class _Inliner:
     ) -> dict[str, Any]:
         reference = node["$ref"]
         beside = {key: value for key, value in node.items() if key != "$ref"}
-        target = _look_up(self._root, reference)
+        target = look_up(self._root, reference)
         if not isinstance(target, Mapping):
             if target is not True:
                 self._notes.append(f"{path}: {reference[:80]!r} points nowhere; anything is accepted there")
@@ -106,18 +107,3 @@ class _Inliner:
         self._notes.append(f"{path} is described loosely: {why}")
         kept = {key: node[key] for key in ("type", "description") if isinstance(node.get(key), str)}
         return kept | ({"items": {}} if kept.get("type") == "array" else {})
-
-
-def _look_up(root: Mapping[str, Any], reference: str) -> Any:
-    if reference != "#" and not reference.startswith("#/"):
-        return None
-    target: Any = root
-    for step in unquote(reference).split("/")[1:]:
-        part = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(target, Mapping):
-            target = target.get(part)
-        elif isinstance(target, list) and part.isdecimal() and int(part) < len(target):
-            target = target[int(part)]
-        else:
-            return None
-    return target

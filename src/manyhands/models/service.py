@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,7 @@ import anyio
 import anyio.to_thread
 
 from manyhands.clock import Clock
-from manyhands.errors import ConflictError, InvalidError, NotFoundError
+from manyhands.errors import ConflictError, InvalidError, ManyhandsError, NotFoundError
 from manyhands.events import EventBus
 from manyhands.ids import new_id
 from manyhands.models import store as rows
@@ -111,6 +112,13 @@ class ModelService:
         if info.provider == "demo":
             return self._demo
         return self._pool.chain([info, *await self._fallbacks(info)])
+
+    async def warm(self, reference: str | None = None) -> None:
+        """Import and connect what a model needs ahead of its first request, which will tell of failures."""
+        with suppress(ManyhandsError):
+            info = await (self.default() if reference is None else self.get(reference))
+            if info.provider != "demo":
+                await self._pool.model(info).warm()
 
     async def _fallbacks(self, info: ModelInfo) -> Sequence[ModelInfo]:
         found = []

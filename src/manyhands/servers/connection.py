@@ -6,11 +6,13 @@ Calls run in their callers' tasks and add none of their own.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
+import anyio
 from mcp import Client
 from mcp.client import advertise
 from mcp.shared.exceptions import MCPError
@@ -96,6 +98,7 @@ class Connection:
         self._calls = CallsInFlight()
         self._watched_resources: set[str] = set()
         self._wants_roots = False
+        self._root_told_at = -math.inf
         self._requests = ServerRequests(
             target.name,
             key.root,
@@ -173,7 +176,7 @@ class Connection:
     ) -> ToolResult:
         visits, fresh = 0, False
         while True:
-            line = self._owner.line or await self._line()
+            line = await self._line()
             try:
                 with line.used() as client:
                     result = await client.call_tool(
@@ -191,17 +194,20 @@ class Connection:
                         )
                 else:
                     return failed_call(self._target.name, call.tool, error)
-            except (ValidationError, RuntimeError, ExceptionGroup) as error:
+            except Exception as error:  # the border of a call: no answer of a server may end the caller
+                log.info("An answer of %s was not understood", self._target.name, exc_info=True)
                 return self._misunderstood(call, error)
             else:
                 return tool_result(result, call.note)
 
     async def _line(self) -> Upkeep:
-        return await self._owner.connected(self._target.connect_timeout_s)
+        line = self._owner.line or await self._owner.connected(self._target.connect_timeout_s)
+        if (since := anyio.current_time() - self._root_told_at) < self._limits.root_s:
+            await line.settle(self._limits.root_s - since)
+        return line
 
     def _misunderstood(self, call: Call, error: Exception) -> ToolResult:
         who = f"Tool {call.tool!r} of server {self._target.name!r}"
-        log.info("%s: the answer was not understood", who, exc_info=error)
         reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
         text = f"{who} answered with something that is not a tool result: {reason}"
         return text_result(text, is_error=True, code="bad_answer")
@@ -272,13 +278,14 @@ class Connection:
         self._requests.root = root
         line = self._owner.line
         if line is not None and not line.modern:
+            self._root_told_at = anyio.current_time()
             await line.client.session.send_notification(RootsListChangedNotification())
 
     async def _request(self, what: str, send: Callable[[Upkeep], Awaitable[T]]) -> T:
         fresh = False
         with self._calls.other():
             while True:
-                line = self._owner.line or await self._line()
+                line = await self._line()
                 try:
                     with line.used():
                         return await send(line)
@@ -313,7 +320,8 @@ class Connection:
             transport,
             clock=self._clock,
             limits=self._limits,
-            fetch_s=seconds,
+            first_fetch_s=seconds,
+            fetch_s=self._target.connect_timeout_s,
             level=self._features.log_level,
             resources=self._watched_resources,
             publish=self._publish,
@@ -339,23 +347,32 @@ class Connection:
 
     def _publish(self, catalogue: Catalogue) -> None:
         self.catalogue = replace(catalogue, wants_roots=self._wants_roots)
-        self._hooks.on_catalogue(self.key, self.catalogue)
+        self._tell(self._hooks.on_catalogue, self.catalogue)
         self._owner.note_problem(catalogue.problem)
 
     def _roots_wanted(self) -> None:
+        line = self._owner.serving
+        if self.key.root is not None and (line is None or not line.in_use):
+            self._root_told_at = anyio.current_time()
         if not self._wants_roots:
             self._wants_roots = True
             if self.catalogue is not None:
                 self._publish(self.catalogue)
 
     def _state_changed(self, state: ConnectionState) -> None:
-        self._hooks.on_state(self.key, state)
+        self._tell(self._hooks.on_state, state)
 
     def _resource_updated(self, uri: str) -> None:
-        self._hooks.on_resource_updated(self.key, uri)
+        self._tell(self._hooks.on_resource_updated, uri)
 
     def _logged(self, message: LogMessage) -> None:
-        self._hooks.on_log(self.key, message)
+        self._tell(self._hooks.on_log, message)
+
+    def _tell(self, hook: Callable[[ConnectionKey, T], None], news: T) -> None:
+        try:
+            hook(self.key, news)
+        except Exception:  # a listener that fails must not end the connection
+            log.exception("A listener of the connection to %s failed", self._target.name)
 
 
 def _request_meta(meta: Json | None) -> RequestParamsMeta | None:
@@ -363,4 +380,4 @@ def _request_meta(meta: Json | None) -> RequestParamsMeta | None:
 
 
 def _wire(result: BaseModel) -> Json:
-    return result.model_dump(by_alias=True, mode="json", exclude_none=True)
+    return result.model_dump(by_alias=True, mode="json", exclude_unset=True)

@@ -90,5 +90,7 @@ class Limits:
     """Longer than it takes to give up connecting, so that a server out of reach is told from a busy one."""
     slot_s: float = 5.0
     """How long a connecting server keeps others waiting; one that takes longer hangs, or downloads."""
+    root_s: float = 0.2
+    """What a server that was told its root, which it confirms to nobody, gets before it is used."""
     pages: int = 1000
     items: int = 100_000

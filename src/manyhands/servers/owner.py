@@ -141,13 +141,15 @@ class Owner:
             with anyio.CancelScope(shield=True):
                 await self._connect_again_and_again()
         finally:
+            self._stopping = True
+            self._say(ConnectionState(restarts=self.state.restarts), 0)
             self._settled.set()
             self._ended.set()
 
     async def _connect_again_and_again(self) -> None:
         attempt = 0
         while not self._stopping:
-            self._say(ConnectionState(ServerStatus.CONNECTING, restarts=self.state.restarts), attempt)
+            self._say(self._connecting(), attempt)
             began = self._clock.monotonic()
             failure = await self._one_life(attempt)
             if failure is None:
@@ -157,7 +159,16 @@ class Owner:
                 await self._rest(failure, attempt)
             if not self._stopping:
                 self.state = replace(self.state, restarts=self.state.restarts + 1)
-        self._say(ConnectionState(restarts=self.state.restarts), 0)
+
+    def _connecting(self) -> ConnectionState:
+        """With what ended it before, which is of interest until it is connected again."""
+        return ConnectionState(
+            ServerStatus.CONNECTING,
+            error=self.state.error if self.state.status is ServerStatus.ERROR else None,
+            exit_code=self.state.exit_code,
+            stderr_tail=self.state.stderr_tail,
+            restarts=self.state.restarts,
+        )
 
     async def _one_life(self, attempt: int) -> Failure | None:
         """Connect and hold the line; how that ended, or nothing when it was stopped."""
@@ -179,9 +190,9 @@ class Owner:
                     self.serving = self._make_line(client, transport, max(seconds, 1.0))
                     await self._hold(self.serving, attempt, began)
                     deadline.reschedule(loop.time() + self._limits.close_s)
-        except (
-            Exception
-        ) as caught:  # the border of a connection: whatever ends it is told, and it is tried again
+        except BaseException as caught:  # the border of a connection: what ends it is told, and tried again
+            if _ends_the_task(caught):
+                raise
             error = caught
             log.debug("The connection to %s ended", self._target.name, exc_info=True)
         finally:
@@ -277,3 +288,14 @@ class Owner:
             state = replace(state, attempt=min(attempt, most), attempts_max=most, since=self._clock.now())
         self.state = state
         self._on_state(state)
+
+
+def _ends_the_task(error: BaseException) -> bool:
+    """Whether the program ends, or somebody cancelled the task itself.
+
+    A cancellation that nobody asked for is a scope of the SDK that got out of step; it ends one connection.
+    """
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is not None and task.cancelling() > 0
+    return isinstance(error, KeyboardInterrupt | SystemExit)

@@ -10,9 +10,9 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import unquote
 
 from manyhands.errors import InvalidError
+from manyhands.json_pointer import look_up
 
 MAX_DEPTH = 64
 TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
@@ -53,22 +53,6 @@ def repair_schema(schema: Mapping[str, Any], path: str, notes: list[str]) -> dic
     mended = _Walk(notes).schema(schema, path, 0)
     _drop_dead_references(mended, mended, path, notes)
     return mended
-
-
-def look_up(root: Mapping[str, Any], reference: Any) -> Any:
-    """What a reference within the schema points at; nothing when it points elsewhere or nowhere."""
-    if not isinstance(reference, str) or (reference != "#" and not reference.startswith("#/")):
-        return None
-    target: Any = root
-    for step in unquote(reference).split("/")[1:]:
-        part = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(target, Mapping):
-            target = target.get(part)
-        elif isinstance(target, list) and part.isdecimal() and int(part) < len(target):
-            target = target[int(part)]
-        else:
-            return None
-    return target
 
 
 def _drop_dead_references(node: Any, root: Mapping[str, Any], path: str, notes: list[str]) -> None:

@@ -11,8 +11,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from manyhands.json_pointer import look_up
 from manyhands.servers.pins import definition_hash
-from manyhands.servers.schema_repair import MAX_DEPTH, HopelessSchema, look_up, repair_schema
+from manyhands.servers.schema_repair import MAX_DEPTH, HopelessSchema, repair_schema
 from manyhands.servers.types import Repair, ServerTool
 
 MAX_NAME = 1024

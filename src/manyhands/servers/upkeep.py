@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -58,6 +58,7 @@ class Upkeep:
         *,
         clock: Clock,
         limits: Limits,
+        first_fetch_s: float,
         fetch_s: float,
         level: LogLevel,
         resources: set[str],
@@ -76,6 +77,7 @@ class Upkeep:
         self._unused = anyio.Event()
         self._clock = clock
         self._limits = limits
+        self._first_fetch_s = first_fetch_s
         self._fetch_s = fetch_s
         self._level = level
         self._resources = resources
@@ -116,6 +118,17 @@ class Upkeep:
             self._users -= 1
             if self._retired and not self._users:
                 self._unused.set()
+
+    @property
+    def in_use(self) -> bool:
+        """Whether a request of somebody is under way."""
+        return self._users > 0
+
+    async def settle(self, seconds: float) -> None:
+        """Let the server act on what it was told; it is back at work when it answers."""
+        await anyio.sleep(seconds)
+        with suppress(MCPError):
+            await self._probe()
 
     def judge(self, error: MCPError) -> None:
         """What the failure of one request says about the connection."""
@@ -163,7 +176,8 @@ class Upkeep:
         """Read everything anew and replace it as a unit."""
         async with self._fetching:
             self._dirty = anyio.Event()
-            found = await fetch_catalogue(self.client, self._limits, self._fetch_s, self.catalogue)
+            seconds = self._fetch_s if self.catalogue else self._first_fetch_s
+            found = await fetch_catalogue(self.client, self._limits, seconds, self.catalogue)
             mended = self.transport.diagnostics().repairs
             found = replace(found, repairs=(*mended, *found.repairs))
             if found != self.catalogue:
@@ -317,8 +331,8 @@ class Upkeep:
             try:
                 with anyio.fail_after(self._limits.probe_s):
                     await self._probe()
-            except TimeoutError as error:
-                self.end(error)
+            except TimeoutError:
+                log.info("%s is busy, or out of reach", self._name)  # its calls have limits of their own
             except MCPError as error:
                 if error.code in (UNAUTHORIZED, STALE_SESSION):
                     self.retire(error)

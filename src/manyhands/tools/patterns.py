@@ -17,6 +17,8 @@ from urllib.parse import unquote, urlsplit
 
 _MISSING = object()
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
+_SHELL_ARGUMENTS = frozenset({"command", "cmd", "script"})
+_SHELL_OPERATORS = re.compile(r"[;&|<>`$(){}\\\n\r]")
 
 
 def name_pattern(pattern: str) -> re.Pattern[str]:
@@ -48,8 +50,18 @@ def arguments_match(
     """Whether every named argument is there and matches; keys may be dotted paths into objects."""
     return all(
         _value_matches(pattern, _lookup(arguments, key), loosening=loosening, directory=directory)
+        and not (loosening and _does_more(key, pattern, _lookup(arguments, key)))
         for key, pattern in patterns.items()
     )
+
+
+def _does_more(key: str, pattern: Any, value: Any) -> bool:
+    """Whether a command that a wildcard allows holds more than one command: `git status; rm -rf .`."""
+    if key.rpartition(".")[2] not in _SHELL_ARGUMENTS or not isinstance(value, str):
+        return False
+    exact = [pattern] if isinstance(pattern, str) else pattern
+    is_exact = isinstance(exact, list | tuple) and value in exact
+    return not is_exact and _SHELL_OPERATORS.search(value) is not None
 
 
 def _lookup(arguments: Mapping[str, Any], key: str) -> Any:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from manyhands.errors import ToolFault, ToolRefusal
+from manyhands.home import Home
 from manyhands.testing.tools import QuietInvocation
 from manyhands.tools.native.paths import Place, explained, find_place, root_of
 from manyhands.tools.types import CallContext
@@ -114,3 +115,15 @@ def test_the_root_itself_is_no_entry(root: Path) -> None:
 def test_errors_of_the_system_are_explained(number: int, words: str) -> None:
     with pytest.raises(ToolFault, match=words), explained("a.md"):
         raise OSError(number, os.strerror(number))
+
+
+@pytest.mark.parametrize("path", [".hub", ".hub/token", "docs/../.hub/logs/x", "link/token"])
+def test_the_home_of_a_hub_is_out_of_reach_even_inside_the_directory(root: Path, path: str) -> None:
+    home = Home(root / ".hub")
+    home.token()
+    (root / "link").symlink_to(home.path)
+    with pytest.raises(ToolRefusal, match="home of a hub"):
+        find_place(str(root), path)
+    with pytest.raises(ToolRefusal, match="home of a hub"):
+        find_place(str(home.path), "token")
+    assert find_place(str(root), "docs/a.md").shown == "docs/a.md"

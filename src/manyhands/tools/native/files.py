@@ -87,7 +87,8 @@ def in_directory(work: Callable[[str, Mapping[str, Any]], ToolResult]) -> Work:
     """The work of a tool as a plain function of the root and the arguments, run in a thread."""
 
     async def run(arguments: Mapping[str, Any], invocation: Invocation) -> ToolResult:
-        return await anyio.to_thread.run_sync(work, root_of(invocation), arguments)
+        # A file system that hangs must not hold the call beyond its time.
+        return await anyio.to_thread.run_sync(work, root_of(invocation), arguments, abandon_on_cancel=True)
 
     return run
 

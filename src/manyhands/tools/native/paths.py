@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from manyhands.errors import ToolFault, ToolRefusal
+from manyhands.home import HOME_MARK
 from manyhands.tools.types import Invocation
 
 _ANCHORED = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
@@ -84,6 +85,7 @@ def find_place(root: str, path: str, *, follow: bool = True) -> Place:
         real = os.path.realpath(whole)
     else:
         real = os.path.join(os.path.realpath(os.path.dirname(whole)), os.path.basename(whole))
+    _keep_out_of_homes(real, path)
     if real == root:
         return Place(root, ())
     prefix = root if root.endswith(os.sep) else root + os.sep
@@ -92,6 +94,16 @@ def find_place(root: str, path: str, *, follow: bool = True) -> Place:
             f"{path!r} is outside of the channel's directory.", hint="Only paths inside it can be used."
         )
     return Place(root, tuple(real[len(prefix) :].split(os.sep)))
+
+
+def _keep_out_of_homes(real: str, path: str) -> None:
+    """A hub's home holds its token and everything it knows: no tool reads or writes there."""
+    above = real
+    while True:
+        if os.path.lexists(os.path.join(above, HOME_MARK)):
+            raise ToolRefusal(f"{path!r} is in the home of a hub.", hint="Only a person may look there.")
+        if above == (above := os.path.dirname(above)):
+            return
 
 
 def explain(error: OSError, shown: str) -> ToolFault:

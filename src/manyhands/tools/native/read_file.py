@@ -73,7 +73,7 @@ class ReadFile:
         first, count = arguments.get("offset") or 1, arguments.get("limit") or DEFAULT_LINES
         encoding = _checked_encoding(arguments.get("encoding") or "utf-8")
         work = _Reading(first, count, budget, encoding)
-        return await anyio.to_thread.run_sync(work.read, root, path)
+        return await anyio.to_thread.run_sync(work.read, root, path, abandon_on_cancel=True)
 
     async def _result(
         self, call_id: str, arguments: Mapping[str, Any], budget: int, context: CallContext
