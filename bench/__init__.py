@@ -1,0 +1,1 @@
+"""Benchmarks: what the issue tracker promises, measured as ratios in one run."""

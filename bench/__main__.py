@@ -1,0 +1,32 @@
+"""Run the benchmarks: `python -m bench [NAME…] [--write]`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import warnings
+
+from bench.report import Bench, Report
+
+TOPICS = ("calls", "connect", "startup", "call_log")
+
+
+def main(arguments: list[str]) -> int:
+    names = [name for name in arguments if not name.startswith("-")] or list(TOPICS)
+    if unknown := [name for name in names if name not in TOPICS]:
+        print(f"There is no benchmark {unknown[0]!r}; there are {', '.join(TOPICS)}.", file=sys.stderr)
+        return 2
+    report = Report()
+    for name in names:
+        run: Bench = importlib.import_module(f"bench.{name}").run
+        run(report)
+    if "--write" in arguments:
+        report.write()
+    for figure in report.failed:
+        print(f"over its limit: {figure.topic}: {figure.what}", file=sys.stderr)
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    sys.exit(main(sys.argv[1:]))

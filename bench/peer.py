@@ -1,0 +1,32 @@
+"""The MCP server of the benchmarks, made with the SDK: `python -m bench.peer stdio` or `… http PORT`."""
+
+from __future__ import annotations
+
+import sys
+
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("peer")
+
+
+@server.tool(structured_output=False)
+def echo(text: str) -> str:
+    """Answer with the same text."""
+    return text
+
+
+@server.tool(structured_output=False)
+def big(size: int) -> str:
+    """Answer with that many characters."""
+    return "x" * size
+
+
+def main() -> None:
+    if sys.argv[1] == "stdio":
+        server.run("stdio")
+    else:
+        server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[2]))
+
+
+if __name__ == "__main__":
+    main()
