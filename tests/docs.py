@@ -1,4 +1,4 @@
-"""The documentation as data: pages, their sections, code blocks, links and anchors. It knows nothing of ours."""
+"""The documentation as data: pages, sections, code blocks, links and anchors. It knows nothing of ours."""
 
 from __future__ import annotations
 

@@ -92,12 +92,13 @@ def draw(lines: Sequence[Sequence[Piece]]) -> str:
         for number, line in enumerate(lines)
         if line
     ]
+    size = f'width="{width}" height="{height}"'
+    font = "14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-            f'viewBox="0 0 {width} {height}">',
-            "<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#e6edf3}</style>",
-            f'<rect width="{width}" height="{height}" rx="8" fill="#0d1117"/>',
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width} {height}">',
+            f"<style>text{{font:{font};fill:#e6edf3}}</style>",
+            f'<rect {size} rx="8" fill="#0d1117"/>',
             '<g xml:space="preserve">',
             *rows,
             "</g>",

@@ -48,6 +48,11 @@ REQUIREMENTS = (
         "When an HTTP server has forgotten our session, we drop it, connect anew and repeat the call once.",
     ),
     Requirement(
+        "L06",
+        "A server that says that its tools have changed is read again at once: a run that goes on is offered "
+        "the new ones at its next iteration, and the model is told which they are.",
+    ),
+    Requirement(
         "L07",
         "Lists that come in pages are read to the last page, for every kind of list.",
     ),
@@ -77,6 +82,11 @@ REQUIREMENTS = (
         "Stopping a call tells the server first and then stops waiting; the server itself goes on.",
     ),
     Requirement(
+        "L13",
+        "Calls of one iteration do not depend on each other: one that fails hides none of the others, and "
+        "results come back in the order of the calls.",
+    ),
+    Requirement(
         "L14",
         "Whether calls of a server may run side by side is its setting: all of them, only those that "
         "read, none.",
@@ -92,11 +102,26 @@ REQUIREMENTS = (
         "a way to read the rest in pages.",
     ),
     Requirement(
+        "L17",
+        "A model that makes the same call with the same result again and again is told so, and then the run "
+        "ends and says why.",
+    ),
+    Requirement(
         "L18",
         "A tool with a name that is too long or a schema that is broken is repaired or left out, by "
         "itself and with a report; all other tools are offered.",
     ),
+    Requirement(
+        "L19",
+        "Arguments that are not well-formed are never replaced by empty ones: the model is told what is "
+        "wrong and can correct it.",
+    ),
     # --- what is offered
+    Requirement(
+        "L20",
+        "Definitions of tools take a bounded part of the context: above it the model searches, reads and "
+        "calls tools instead, sees which of them ask a person first, and the order of tools stays the same.",
+    ),
     Requirement(
         "L21",
         "For every tool there is one view that says why it is offered or why it is not.",

@@ -120,7 +120,7 @@ def alive(pid: int) -> bool:
 def add_hand(daemon: Daemon) -> dict[str, Any]:
     body = {"name": "hand", "command": sys.executable, "args": [HAND_SERVER]}
     status, outcome = daemon.request("POST", "/servers", body)
-    assert (status, outcome["ok"]) == (201, True)
+    assert (status, outcome.get("ok")) == (201, True), outcome
     server: dict[str, Any] = outcome["server"]
     return server
 

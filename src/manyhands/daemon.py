@@ -225,9 +225,11 @@ class _Daemon:
             print(f"ready: {address}", flush=True)
         log.info("ready at %s", self._url)
         if self._options.open_browser:
+            import threading
             import webbrowser
 
-            webbrowser.open(address)
+            # Where there is no desktop this may run a browser in the terminal, for as long as a person reads.
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     async def _bring_in(self, hub: Hub) -> None:
         """What is heavy, one after the other: the API, the servers, the MCP SDK."""
@@ -279,6 +281,7 @@ async def _send_home(app: Any) -> None:
 
     crowds = app.state.crowds
     crowds.live.close()
+    crowds.calls.shut()
     with anyio.move_on_after(CALLS_GRACE_S):
         await crowds.calls.empty()
     crowds.calls.close()

@@ -20,6 +20,7 @@ from anyio.abc import TaskGroup
 
 from manyhands.approvals.service import ApprovalService
 from manyhands.chat.attachments import AttachmentStore
+from manyhands.chat.budget import Budget
 from manyhands.chat.runs import RunService
 from manyhands.chat.service import ChannelService
 from manyhands.chat.speakers import ServerSpeakers
@@ -168,6 +169,7 @@ class Hub:
             self.channels,
             self.home,
             self.secrets.redactor.redact_json,
+            guard,
         )
         self.models = ModelService(self.store, self.bus, self.secrets, self.settings, self._clock)
         self.runs = self._make_runs()
@@ -185,6 +187,7 @@ class Hub:
             self.tools,
             ServerSpeakers(self.servers, self.bus),
             attachments,
+            Budget(self.store, self.settings, self.approvals.ask),
         )
         return RunService(self.store, self.bus, self._clock, self.channels, attachments, workshop)
 

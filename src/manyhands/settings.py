@@ -55,6 +55,15 @@ class Settings(BaseModel):
     tool_search_budget: float = Field(
         0.1, ge=0, le=1, description="Share of the context that tool definitions may take; 0 never defers."
     )
+    first_iteration_wait_s: float = Field(
+        10.0, ge=0, le=300, description="Seconds that a run waits for servers that are still connecting."
+    )
+    run_cost_cap: float | None = Field(
+        None, gt=0, description="US dollars that one run may cost before a person is asked."
+    )
+    channel_cost_cap: float | None = Field(
+        None, gt=0, description="US dollars that all runs of a channel may cost before a person is asked."
+    )
 
 
 class CurrentSettings(Protocol):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import click
 import pytest
+from click.testing import CliRunner
 
-from manyhands.cli.asking import field_options, parse_field
+from manyhands.cli.asking import answer_here, field_options, parse_field, show_card
 
 COLOURS = {"type": "string", "enum": ["red", "blue"], "enumNames": ["Red", "Blue"]}
 TITLED = {"type": "string", "oneOf": [{"const": "r", "title": "Red"}, {"const": "b", "title": "Blue"}]}
@@ -55,3 +57,81 @@ def test_choices_are_shown_with_their_titles() -> None:
     assert field_options(COLOURS) == {"red": "Red", "blue": "Blue"}
     assert field_options(TITLED) == {"r": "Red", "b": "Blue"}
     assert field_options({"type": "string"}) == {}
+
+
+class Recorder:
+    """Stands for the hub: keeps what was answered."""
+
+    is_daemon = True
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, Any]] = []
+
+    def request(self, method: str, path: str, body: Any = None, **_: Any) -> Any:
+        self.sent.append((path, body))
+        return {"id": "approval_1", "state": "approved", "title": "t"}
+
+    def follow(self, tell: Any) -> Any:
+        raise NotImplementedError
+
+    def close(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("y", {"decision": "approve", "scope": "once"}),
+        ("s", {"decision": "approve", "scope": "session"}),
+        ("t", {"decision": "approve", "scope": "tool"}),
+        ("v", {"decision": "approve", "scope": "server"}),
+        ("n", {"decision": "reject", "scope": "once"}),
+    ],
+)
+@pytest.mark.requirement("L22")
+def test_a_permission_is_given_for_as_long_as_the_person_says(typed: str, answer: dict[str, Any]) -> None:
+    detail = {
+        "server": "files",
+        "tool": "write",
+        "arguments": {"path": "a"},
+        "arguments_text": '{"path": "a"}',
+    }
+    approval = {"id": "approval_1", "kind": "tool", "title": "files wants to write", "detail": detail}
+    assert asked(approval, "x\n" + typed + "\n") == answer
+
+
+@pytest.mark.requirement("L23")
+def test_the_exact_arguments_are_on_the_card(capsys: pytest.CaptureFixture[str]) -> None:
+    detail = {"arguments": {}, "arguments_text": '{\n  "path": "a⟨U+202E⟩b"\n}', "reason": "it writes"}
+    show_card({"id": "approval_1", "kind": "tool", "title": "files wants to write", "detail": detail})
+    shown = capsys.readouterr().err
+    assert '  {\n    "path": "a⟨U+202E⟩b"\n  }\n' in shown
+    assert "reason  it writes" in shown
+
+
+@pytest.mark.parametrize(("typed", "decision"), [("e", "approve"), ("n", "reject")])
+def test_an_address_is_shown_whole_before_anything_opens(
+    typed: str, decision: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    detail = {"mode": "url", "url": "https://example.com/consent?x=1", "host": "example.com"}
+    approval = {
+        "id": "approval_1",
+        "kind": "elicitation",
+        "title": "docs asks you to visit",
+        "detail": detail,
+    }
+    assert asked(approval, typed + "\n") == {"decision": decision}
+
+
+def asked(approval: dict[str, Any], typed: str) -> Any:
+    """What is sent when the person types this."""
+    hub = Recorder()
+
+    @click.command()
+    def answer() -> None:
+        answer_here(hub, approval)
+
+    ran = CliRunner().invoke(answer, input=typed)
+    assert ran.exit_code == 0, ran.output
+    ((path, body),) = hub.sent
+    assert path == "/approvals/approval_1"
+    return body

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from pathlib import Path
+
 from tests.cli.conftest import HAND, CommandLine, running_daemon
 
 
@@ -29,6 +33,20 @@ def test_a_broken_server_is_named_with_what_to_do_and_fails(cli: CommandLine) ->
 def test_servers_are_tested_when_no_daemon_keeps_them(cli: CommandLine) -> None:
     cli.ok("servers", "add", "hand", "--", *HAND)
     assert "works: 6 tools in" in cli.ok("doctor").out
+
+
+def test_a_projects_server_that_nobody_trusts_is_told_and_not_started(
+    cli: CommandLine, tmp_path: Path
+) -> None:
+    trace = tmp_path / "started"
+    stranger = {"command": sys.executable, "args": ["-c", f"open({str(trace)!r}, 'w')"]}
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"stranger": stranger}}))
+    with running_daemon(cli):
+        cli.ok("channels", "create", "--dir", str(tmp_path))
+        assert any(cli.ok("servers", "list", "--json").json for _ in range(100))
+        found = {one["subject"]: one for one in cli.ok("doctor", "--test", "--json").json["findings"]}
+    assert "manyhands channels trust" in found["stranger"]["text"]
+    assert not trace.exists()
 
 
 def test_an_open_token_file_is_broken(cli: CommandLine) -> None:

@@ -125,9 +125,7 @@ def test_a_permission_is_given_in_the_terminal(cli: CommandLine, tmp_path: Path)
         until(lambda: cli.ok("approvals", "list", "--json").json)
         with session(cli, "approvals", "answer", columns=120) as opened:
             opened.expect("mine")
-            opened.expect("Allow? [y]es once")
-            opened.type("perhaps")
-            opened.expect("'perhaps' is not one of")
+            opened.expect("Allow it? [y/N]")
             opened.type("y")
             assert opened.end() == 0
         assert "✓ approved: " in opened.text

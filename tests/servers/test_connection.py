@@ -158,6 +158,27 @@ async def test_a_call_waits_for_a_connection_that_is_being_made() -> None:
         assert (await rig.call("echo")).text == "{}"
 
 
+async def test_one_request_that_breaks_off_costs_that_request_alone() -> None:
+    results: list[ToolResult] = []
+    async with web_server("--transport", "http") as server, running(server.target()) as rig:
+        await rig.up()
+
+        async def wait() -> None:
+            results.append(await rig.call("wait"))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait)
+            await anyio.wait_all_tasks_blocked()
+            broken = await rig.call("hang_up")
+            assert broken.is_error
+            assert broken.code == "unavailable"
+            assert (await rig.call("echo")).text == "{}"
+            assert not results
+            tasks.cancel_scope.cancel()
+        assert len(rig.opened) == 1
+        assert rig.connection.state.status is ServerStatus.CONNECTED
+
+
 # --- sessions of HTTP
 
 

@@ -311,6 +311,15 @@ async def test_waiting_for_it_makes_the_next_attempt_at_once(tmp_path: Path) -> 
         await rig.up()
 
 
+@pytest.mark.requirement("L01")
+async def test_a_call_right_after_the_server_died_starts_it_again() -> None:
+    limits = Limits(backoff=BackOff(first_s=600.0, longest_s=600.0))
+    async with running(plain(), limits=limits) as rig:
+        for _ in range(5):
+            assert (await rig.call("die", code=7)).is_error
+            assert (await rig.call("echo")).text == "{}"
+
+
 async def test_a_server_that_was_given_up_is_tried_when_somebody_wants_it(tmp_path: Path) -> None:
     flags = ("--starts", str(tmp_path / "starts"), "--bad-starts", "1")
     async with running(plain(*flags), limits=ONCE) as rig:

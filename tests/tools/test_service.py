@@ -25,7 +25,7 @@ pytestmark = pytest.mark.anyio
 
 NATIVE_NAMES = [
     *("read_file", "write_file", "rename_file", "delete_file", "list_directory", "create_directory"),
-    *("fetch_url", "web_search", "read_image"),
+    *("fetch_url", "web_search", "read_image", "edit_file", "search_files", "run_command"),
 ]
 
 
@@ -316,7 +316,7 @@ async def test_native_tools_that_read_are_allowed_and_others_ask(desk: Desk, tmp
     channel = desk.channels.add("ch_1", tmp_path)
     effects = {name: (await desk.tools.why(name, channel))["decision"]["effect"] for name in NATIVE_NAMES}
     assert effects == {
-        **dict.fromkeys(("read_file", "list_directory", "read_image"), "allow"),
+        **dict.fromkeys(("read_file", "list_directory", "read_image", "search_files"), "allow"),
         **dict.fromkeys(("write_file", "rename_file", "delete_file", "create_directory"), "ask"),
-        **dict.fromkeys(("fetch_url", "web_search"), "ask"),
+        **dict.fromkeys(("fetch_url", "web_search", "edit_file", "run_command"), "ask"),
     }

@@ -99,9 +99,13 @@ class Crowd:
             self._left = anyio.Event()
             await self._left.wait()
 
+    def shut(self) -> None:
+        """Let nobody in any more; whoever is in stays."""
+        self._closed = True
+
     def close(self) -> None:
         """Send them home and let nobody in."""
-        self._closed = True
+        self.shut()
         for scope in list(self._inside):
             scope.cancel()
 

@@ -12,6 +12,7 @@ import anyio
 import uvicorn
 
 KEEP_ALIVE_S = 30
+LARGEST_FRAME = 1 << 20
 
 
 class HttpServer(uvicorn.Server):
@@ -29,6 +30,7 @@ class HttpServer(uvicorn.Server):
                 server_header=False,
                 proxy_headers=False,
                 ws="websockets-sansio",
+                ws_max_size=LARGEST_FRAME,
                 timeout_keep_alive=KEEP_ALIVE_S,
                 timeout_graceful_shutdown=grace_s,
             )

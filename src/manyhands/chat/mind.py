@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from manyhands.chat import context
+from manyhands.chat.context import Summary
 from manyhands.chat.loop import RunEnds
 from manyhands.chat.recovery import drop_orphans
 from manyhands.chat.types import Run, RunStatus
 from manyhands.events import EventBus
 from manyhands.models.types import (
+    ContextTooLongError,
     Model,
     ModelError,
     ModelRequest,
@@ -19,6 +22,7 @@ from manyhands.models.types import (
     Restarted,
     TextDelta,
     ThinkingDelta,
+    ToolsMended,
     ToolSpec,
     Turn,
     Usage,
@@ -26,11 +30,15 @@ from manyhands.models.types import (
 
 SUMMARY_PROMPT = (
     "Sum up the conversation below for whoever continues it: what the person wants, what was decided, "
-    "what was found and "
-    "done (with names, paths and numbers), what is still open. Leave nothing out that would be needed, "
-    "add nothing."
+    "what was found and done (with names, paths and numbers), what is still open. Leave nothing out that "
+    "would be needed, add nothing."
 )
-SUMMARY_HEAD = "[Earlier conversation, summed up to save room]\n"
+SUMMED_SHARE = 0.7
+LESS = 0.7
+"""How much of a request is tried again that a model refused as too long."""
+
+OnSummary = Callable[[int, str], Awaitable[None]]
+"""Keep a summary; the number says how many turns come after those that it stands for."""
 
 
 @dataclass
@@ -42,31 +50,54 @@ class RunMind:
     brief: Callable[[], Awaitable[str]]
     bus: EventBus
     on_usage: Callable[[Usage], Awaitable[None]]
-    summary: tuple[int, Turn] | None = field(default=None, init=False)
-    """How many of the oldest turns the summary stands for, and the summary."""
+    on_summary: OnSummary
+    afford: Callable[[], Awaitable[None]]
+    """Called before the model is asked; ends the run when nothing more may be spent."""
+    limit: int = field(init=False)
+    _summary: Summary | None = field(default=None, init=False)
+    _asked: tuple[Sequence[Turn], Sequence[ToolSpec]] = field(default=((), ()), init=False)
+    _mended: set[str] = field(default_factory=set, init=False)
+
+    def __post_init__(self) -> None:
+        self.limit = context.room(self.model.info.context)
 
     async def request(self, turns: Sequence[Turn], tools: Sequence[ToolSpec]) -> ModelRequest:
-        """What is sent, cut down to the model's context where it must be."""
+        """What is sent, cut down to the model's context where it must be: each step only if need be."""
+        self._asked = (turns, tools)
         offered = tools if self.model.info.tool_call else ()
-        full = ModelRequest(await self.brief(), drop_orphans(self._summed(turns)), offered)
-        limit = context.room(self.model.info.context)
-        if context.estimate(full) <= limit:
+        full = ModelRequest(await self.brief(), drop_orphans(context.summed(turns, self._summary)), offered)
+        if self._fits(full):
             return full
-        shorter = ModelRequest(full.system, context.shorten_old_results(full.turns), full.tools)
-        if context.estimate(shorter) <= limit:
-            return shorter
-        return await self._with_summary(turns, shorter, limit)
+        shorter = _fewer_results(full)
+        return next(filter(self._fits, shorter), None) or await self._with_summary(turns, full)
 
     async def ask(self, request: ModelRequest, iteration: int) -> Reply:
         """Stream the reply to whoever listens; its end is the whole reply."""
+        await self.afford()
         try:
-            async with self.model.stream(request) as pieces:
-                async for piece in pieces:
-                    if isinstance(piece, Reply):
-                        return self._checked(piece)
-                    self._announce(piece, iteration)
+            return self._checked(await self._stream(request, iteration))
+        except ContextTooLongError as error:
+            # The model takes less than is known of it: from now on send less.
+            self.limit = int(context.estimate(request) * LESS)
+            self._publish("run.notice", text=f"{error.message} Asking again with less.", iteration=iteration)
+            return self._checked(await self._try(await self.request(*self._asked), iteration))
         except ModelError as error:
             raise RunEnds(RunStatus.FAILED, error.message) from error
+
+    async def _try(self, request: ModelRequest, iteration: int | None) -> Reply:
+        try:
+            return await self._stream(request, iteration)
+        except ModelError as error:
+            raise RunEnds(RunStatus.FAILED, error.message) from error
+
+    async def _stream(self, request: ModelRequest, iteration: int | None) -> Reply:
+        """The whole reply; without an iteration nobody sees the words as they come."""
+        async with self.model.stream(request) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Reply):
+                    return piece
+                if iteration is not None:
+                    self._announce(piece, iteration)
         raise RunEnds(
             RunStatus.FAILED, f"The model {self.model.info.name} ended its answer in the middle. Try again."
         )
@@ -75,62 +106,83 @@ class RunMind:
         if not reply.text.strip() and not reply.calls:
             raise RunEnds(
                 RunStatus.FAILED,
-                f"The model {self.model.info.name} answered with nothing. Ask again, or choose another "
-                f"model.",
+                f"The model {self.model.info.name} answered with nothing. Ask again, or choose another model.",
             )
         return reply
 
+    # --- what others see
+
     def _announce(self, piece: Piece, iteration: int) -> None:
-        data = {"run_id": self.run.id, "iteration": iteration}
         match piece:
             case TextDelta(text):
-                self.bus.publish("run.delta", data | {"text": text}, channel_id=self.run.channel_id)
+                self._publish("run.delta", text=text, iteration=iteration)
             case ThinkingDelta(text):
-                self.bus.publish("run.thinking", data | {"text": text}, channel_id=self.run.channel_id)
-            case Restarted(reason):
-                self.bus.publish("run.restarted", data | {"reason": reason}, channel_id=self.run.channel_id)
+                self._publish("run.thinking", text=text, iteration=iteration)
+            case Restarted(reason, model, attempt, wait):
+                told = {"reason": reason, "model": model, "attempt": attempt, "wait": wait}
+                self._publish("run.restarted", iteration=iteration, **told)
+            case ToolsMended():
+                self._report(piece, iteration)
 
-    def _summed(self, turns: Sequence[Turn]) -> list[Turn]:
-        if self.summary is None:
-            return list(turns)
-        count, summary = self.summary
-        return [summary, *turns[count:]]
+    def _report(self, mended: ToolsMended, iteration: int) -> None:
+        """Tools that this provider takes only when they are mended, or not at all: said once each."""
+        news = [repair for repair in mended.repairs if repair.tool not in self._mended]
+        self._mended |= {repair.tool for repair in news}
+        for dropped, what in ((True, "left out"), (False, "mended")):
+            if found := [repair for repair in news if repair.dropped is dropped]:
+                names = ", ".join(repair.tool for repair in found)
+                repairs = [{"tool": one.tool, "dropped": dropped, "notes": list(one.notes)} for one in found]
+                text = f"{self.model.info.name} does not take these tools as they are; {what}: {names}."
+                self._publish("run.notice", text=text, iteration=iteration, repairs=repairs)
 
-    async def _with_summary(self, turns: Sequence[Turn], request: ModelRequest, limit: int) -> ModelRequest:
-        """Replace the oldest turns by a summary that the model writes."""
-        old, _ = context.split_for_summary(turns)
-        if old:
-            text = await self._sum_up(self._summed(old), limit)
-            self.summary = (len(old), Turn("user", SUMMARY_HEAD + text))
-        smaller = ModelRequest(
-            request.system, drop_orphans(context.shorten_old_results(self._summed(turns))), request.tools
+    def _publish(self, event: str, **data: Any) -> None:
+        self.bus.publish(event, {"run_id": self.run.id, **data}, channel_id=self.run.channel_id)
+
+    # --- keeping it small
+
+    def _fits(self, request: ModelRequest) -> bool:
+        return context.estimate(request) <= self.limit
+
+    async def _with_summary(self, turns: Sequence[Turn], full: ModelRequest) -> ModelRequest:
+        """Replace the oldest turns by a summary that the model writes; as few of them as will do."""
+        for border in context.borders(turns):
+            known = self._summary.count if self._summary else 0
+            if border > known and self._small(turns, Summary(border, ""), full):
+                text = await self._sum_up(context.summed(turns[:border], self._summary))
+                self._summary = Summary(border, text)
+                await self.on_summary(len(turns) - border, text)
+                if found := self._small(turns, self._summary, full):
+                    return found
+        smallest = _shortened(replace(full, turns=drop_orphans(context.summed(turns, self._summary))), 0)
+        if self._fits(smallest):
+            return smallest
+        raise RunEnds(
+            RunStatus.FAILED,
+            f"This is about {context.estimate(smallest):,} tokens and {self.model.info.name} takes "
+            f"{self.limit:,}. Shorten the message, attach less, or choose a model with a larger context.",
         )
-        if context.estimate(smaller) > limit:
-            raise RunEnds(
-                RunStatus.FAILED,
-                f"This is about {context.estimate(smaller):,} tokens and {self.model.info.name} takes "
-                f"{limit:,}. "
-                "Shorten the message, attach less, or choose a model with a larger context.",
-            )
-        return smaller
 
-    async def _sum_up(self, turns: Sequence[Turn], limit: int) -> str:
+    def _small(
+        self, turns: Sequence[Turn], summary: Summary | None, full: ModelRequest
+    ) -> ModelRequest | None:
+        request = replace(full, turns=drop_orphans(context.summed(turns, summary)))
+        return next(filter(self._fits, _fewer_results(request)), None)
+
+    async def _sum_up(self, turns: Sequence[Turn]) -> str:
         lines = [f"{turn.role}: {turn.text}" for turn in context.shorten_old_results(turns)]
-        text = "\n\n".join(lines)[-int(limit * context.CHARS_PER_TOKEN * 0.7) :]
-        self.bus.publish("run.compacting", {"run_id": self.run.id}, channel_id=self.run.channel_id)
-        reply = await self.ask_silently(ModelRequest(SUMMARY_PROMPT, [Turn("user", text)]))
+        text = "\n\n".join(lines)[-int(self.limit * context.CHARS_PER_TOKEN * SUMMED_SHARE) :]
+        self._publish("run.compacting")
+        reply = await self._try(ModelRequest(SUMMARY_PROMPT, [Turn("user", text)]), None)
         await self.on_usage(reply.usage)
         return reply.text
 
-    async def ask_silently(self, request: ModelRequest) -> Reply:
-        """Ask without anyone seeing the words as they come."""
-        try:
-            async with self.model.stream(request) as pieces:
-                async for piece in pieces:
-                    if isinstance(piece, Reply):
-                        return piece
-        except ModelError as error:
-            raise RunEnds(RunStatus.FAILED, error.message) from error
-        raise RunEnds(
-            RunStatus.FAILED, f"The model {self.model.info.name} ended its answer in the middle. Try again."
-        )
+
+def _fewer_results(request: ModelRequest) -> Iterator[ModelRequest]:
+    """The request with older results shortened; those that the model has not read yet stay whole."""
+    fresh = context.unread(request.turns)
+    yield _shortened(request, max(fresh, context.KEEP_RECENT))
+    yield _shortened(request, fresh)
+
+
+def _shortened(request: ModelRequest, keep: int) -> ModelRequest:
+    return replace(request, turns=context.shorten_old_results(request.turns, keep))

@@ -9,8 +9,9 @@ from sqlalchemy import Connection
 
 from manyhands.chat import message_store, run_store
 from manyhands.chat.attachments import AttachmentStore
+from manyhands.chat.history import select_history
 from manyhands.chat.recovery import to_turn
-from manyhands.chat.types import AskedCall, Message, Run
+from manyhands.chat.types import AskedCall, Message, Role, Run
 from manyhands.chat.views import message_json, run_json
 from manyhands.clock import Clock
 from manyhands.events import EventBus
@@ -87,17 +88,32 @@ class RunRecord:
         self._count(usage, self.run.iterations)
         await self.store.write(lambda conn: self._save(conn, []))
 
+    async def sum_up(self, after: int, text: str) -> None:
+        """Keep a summary; `after` turns come after those that it stands for.
+
+        Whoever reads the conversation from now on, this run after a restart too, reads it from there.
+        """
+        message = replace(self._message("system", text, self.run.iterations), author_id=self.info.id)
+        self._announce(await self.store.write(lambda conn: self._sum_up(conn, message, after)))
+
+    def _sum_up(self, conn: Connection, message: Message, after: int) -> Message:
+        shown = [one for one in select_history(conn, self.run) if to_turn(one) is not None]
+        last = shown[len(shown) - after - 1]
+        message = replace(message, covers=last.covers or last.id)
+        message_store.insert_messages(conn, [message])
+        return message
+
     async def _result(self, result: Turn, iteration: int) -> Message:
         kept = [await self.attachments.keep(attachment) for attachment in result.attachments]
         message = self._message("tool", result.text, iteration)
         return replace(message, tool_call_id=result.call_id, is_error=result.is_error, attachments=kept)
 
-    def _message(self, role: str, content: str, iteration: int) -> Message:
+    def _message(self, role: Role, content: str, iteration: int) -> Message:
         author = self.info.id if role == "assistant" else "hub"
         return Message(
             id=new_id("msg"),
             channel_id=self.run.channel_id,
-            role="assistant" if role == "assistant" else "tool",
+            role=role,
             content=content,
             at=self.clock.now(),
             author_id=author,
@@ -107,12 +123,10 @@ class RunRecord:
 
     def _count(self, usage: Usage, iteration: int) -> None:
         total = usage_from(self.run.usage) + usage
-        self.run = replace(
-            self.run,
-            iterations=iteration,
-            usage=usage_json(total),
-            cost=cost_of(total, self.info, self.run.cost),
-        )
+        cost = self.run.cost
+        if self.info.price is not None:
+            cost = (cost or 0.0) + self.info.price.cost(usage)
+        self.run = replace(self.run, iterations=iteration, usage=usage_json(total), cost=cost)
 
     def _save(self, conn: Connection, messages: Sequence[Message]) -> None:
         message_store.insert_messages(conn, messages)
@@ -133,15 +147,6 @@ def usage_json(usage: Usage) -> dict[str, int]:
 
 def usage_from(values: object) -> Usage:
     return Usage(**values) if isinstance(values, dict) else Usage()
-
-
-def cost_of(usage: Usage, info: ModelInfo, known: float | None) -> float | None:
-    """US dollars; nothing when the price is not known."""
-    if info.price is None:
-        return known
-    cached = info.price.input if info.price.cached_input is None else info.price.cached_input
-    fresh = max(0, usage.input - usage.cached)
-    return (fresh * info.price.input + usage.cached * cached + usage.output * info.price.output) / 1_000_000
 
 
 def _distinct(calls: Sequence[ToolRequest]) -> tuple[ToolRequest, ...]:

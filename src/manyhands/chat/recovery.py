@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from manyhands.chat.context import SUMMARY_HEAD
 from manyhands.chat.types import AskedCall, Message
 from manyhands.models.types import Attachment, ToolRequest, Turn
 
@@ -23,7 +24,7 @@ class Remaining:
 
 
 def to_turn(message: Message, attachments: Sequence[Attachment] = (), tool: str | None = None) -> Turn | None:
-    """A stored message as the model sees it; notes of the system are not shown."""
+    """A stored message as the model sees it; notes of the system are not shown, but for summaries."""
     match message.role:
         case "user":
             return Turn("user", message.content, attachments=attachments)
@@ -39,7 +40,24 @@ def to_turn(message: Message, attachments: Sequence[Attachment] = (), tool: str 
                 is_error=message.is_error,
                 attachments=attachments,
             )
+        case "system" if message.covers:
+            return Turn("user", SUMMARY_HEAD + message.content)
     return None
+
+
+def since_summary(messages: Sequence[Message]) -> list[Message]:
+    """The conversation with its last summary in place of what that stands for.
+
+    What the person said last stays, word for word.
+    """
+    summary = next((message for message in reversed(messages) if message.covers), None)
+    if summary is None:
+        return list(messages)
+    place = next((place for place, one in enumerate(messages) if one.id == summary.covers), -1)
+    old, rest = messages[: place + 1], [one for one in messages[place + 1 :] if not one.covers]
+    spoken = any(message.role == "user" for message in rest)
+    said = [] if spoken else [message for message in old if message.role == "user"][-1:]
+    return [summary, *said, *rest]
 
 
 def tool_names(messages: Sequence[Message]) -> dict[str, str]:

@@ -46,6 +46,12 @@ def select_open(conn: Connection) -> Sequence[Run]:
     ]
 
 
+def select_waiting(conn: Connection, channel_id: str) -> Sequence[str]:
+    """Runs of a channel that wait for their turn."""
+    query = select(runs.c.id).where(runs.c.channel_id == channel_id)
+    return list(conn.execute(query.where(runs.c.status == RunStatus.QUEUED.value)).scalars())
+
+
 def update_run(conn: Connection, run_id: str, values: Mapping[str, Any]) -> None:
     conn.execute(update(runs).where(runs.c.id == run_id).values(**values))
 

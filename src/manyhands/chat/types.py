@@ -78,6 +78,8 @@ class Message:
     usage: Mapping[str, int] | None = None
     model: str | None = None
     finish_reason: str | None = None
+    covers: str | None = None
+    """Of a summary: the last message that it stands for, with all before it."""
 
 
 @dataclass(frozen=True, slots=True)

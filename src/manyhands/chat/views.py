@@ -28,6 +28,7 @@ def message_json(message: Message) -> dict[str, Any]:
         "usage": message.usage,
         "model": message.model,
         "finish_reason": message.finish_reason,
+        "covers": message.covers,
         "at": rfc3339(message.at),
     }
 

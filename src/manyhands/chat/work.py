@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from sqlalchemy import Connection
-
 from manyhands.chat import message_store, run_store
 from manyhands.chat.attachments import AttachmentStore
 from manyhands.chat.briefing import Speakers, brief
+from manyhands.chat.budget import Budget
 from manyhands.chat.hands import RunHands, Toolbox, turn_of
+from manyhands.chat.history import select_history
 from manyhands.chat.loop import Ending, Loop
 from manyhands.chat.mind import RunMind
 from manyhands.chat.record import RunRecord
@@ -25,10 +25,6 @@ from manyhands.models.types import Model, ToolRequest, Turn
 from manyhands.settings import CurrentSettings
 from manyhands.store.engine import Store
 from manyhands.tools.types import CallContext, CallRecord, CallStatus
-
-HISTORY = 400
-"""Messages of the conversation that are read back; older ones have been summed up or do not matter."""
-SETTLE_S = 10.0
 
 
 class Channels(Protocol):
@@ -64,6 +60,7 @@ class Workshop:
     tools: CallLog
     speakers: Speakers
     attachments: AttachmentStore
+    budget: Budget
 
     async def work(self, run: Run) -> Ending:
         """Take it from where its record ends to its end."""
@@ -74,7 +71,7 @@ class Workshop:
         record = RunRecord(run, model.info, self.store, self.bus, self.clock, self.attachments)
         hands = self._hands(run, channel, model, record)
         loop = Loop(self._mind(channel, model, record), hands, record, self._limit(run), run.iterations)
-        history = await self.store.read(partial(_history, run=run))
+        history = await self.store.read(lambda conn: select_history(conn, run))
         turns = await self._turns(history)
         turns += await self._pick_up(run, channel, history, record, hands)
         if run.iterations == 0:
@@ -83,16 +80,21 @@ class Workshop:
 
     async def replay(self, run: Run, model: str | None) -> Replayed:
         """Ask a model anew, with the tool results of the record; nothing is executed or stored."""
-        history = await self.store.read(partial(_history, run=run))
-        own = [message for message in history if message.run_id == run.id]
+        own = await self.store.read(lambda conn: message_store.select_of_run(conn, run.id))
         first = next((message.id for message in own if message.role == "assistant"), None)
-        before = [message for message in history if first is None or message.id < first]
+        before = await self.store.read(lambda conn: select_history(conn, run, first))
         chosen = await self.models.resolve(model or run.model)
         return await replay(own, await self._turns(before), chosen, self._limit(run))
 
     def _mind(self, channel: Channel, model: Model, record: RunRecord) -> RunMind:
         return RunMind(
-            record.run, model, lambda: brief(channel, self.speakers), self.bus, on_usage=record.count
+            record.run,
+            model,
+            lambda: brief(channel, self.speakers),
+            self.bus,
+            on_usage=record.count,
+            on_summary=record.sum_up,
+            afford=partial(self.budget.check, record),
         )
 
     def _hands(self, run: Run, channel: Channel, model: Model, record: RunRecord) -> RunHands:
@@ -112,7 +114,7 @@ class Workshop:
         return run.options.max_iterations or self.settings.current.mcp_max_iterations
 
     async def _settle(self, run: Run) -> None:
-        late = await self.speakers.settled(SETTLE_S)
+        late = await self.speakers.settled(self.settings.current.first_iteration_wait_s)
         if late:
             text = f"Starting without {', '.join(late)}: still connecting."
             self.bus.publish("run.notice", {"run_id": run.id, "text": text}, channel_id=run.channel_id)
@@ -150,10 +152,3 @@ class Workshop:
             hands.call_ids = {key: value for key, value in hands.call_ids.items() if key != asked.id}
             return await hands.call(call, iteration)
         return Turn("tool", INTERRUPTED, call_id=asked.id, tool=asked.name, is_error=True)
-
-
-def _history(conn: Connection, run: Run) -> Sequence[Message]:
-    conversation = message_store.select_conversation(conn, run.channel_id, HISTORY)
-    own = message_store.select_of_run(conn, run.id)
-    earlier = [message for message in conversation if message.run_id != run.id and message.id < own[0].id]
-    return [*earlier, *own]

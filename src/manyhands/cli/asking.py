@@ -61,7 +61,7 @@ def _ask(approval: Json) -> Json:
         return _ask_url(str(detail["url"]))
     if approval["kind"] == "elicitation":
         return _ask_form(detail.get("schema") or {})
-    if approval["kind"] == "tool":
+    if approval["kind"] == "tool" and "arguments" in detail:
         return _ask_permission()
     return _decision(click.confirm("  Allow it?", err=True))
 
@@ -71,7 +71,7 @@ def _decision(approve: bool, **more: Any) -> Json:
 
 
 def _ask_permission() -> Json:
-    question = "  Allow? [y]es once, this [s]ession, always this [t]ool, always this ser[v]er, [n]o"
+    question = "  Allow? [y]es, this [s]ession, always the [t]ool, always the ser[v]er, [n]o"
     choice = click.prompt(question, type=click.Choice([*SCOPES, "n"]), show_choices=False, err=True)
     return _decision(choice != "n", scope=SCOPES.get(choice, "once"))
 

@@ -27,6 +27,8 @@ LONG_TIMEOUT_S = 2 * 3600.0
 """For what the daemon itself bounds: calls that may wait for a person, backups."""
 SILENCE_S = 45.0
 """The stream of events has a heartbeat every 15 s."""
+ENDED: Json = {"type": "stream.ended", "data": {}}
+"""Told by `Api.follow` instead of an event when there will be no more."""
 
 
 class Api(Protocol):
@@ -46,8 +48,17 @@ class Api(Protocol):
         """Ask and answer with the decoded JSON (the text, where it is no JSON)."""
         ...
 
-    def follow(self, tell: Callable[[Json], None]) -> AbstractContextManager[None]:
-        """Tell of every event from now on, in a thread of its own, until the context is left."""
+    def follow(
+        self, tell: Callable[[Json], None], *, since: int | None = None
+    ) -> AbstractContextManager[None]:
+        """Tell of every event from now on, or after `since`, in a thread of its own, until the context ends.
+
+        A stream that ends before that tells `ENDED` last.
+        """
+        ...
+
+    def start_servers(self) -> None:
+        """Connect the enabled servers, unless a daemon has done so already; waits for none of them."""
         ...
 
     def close(self) -> None:
@@ -144,12 +155,13 @@ class HttpApi:
         )
 
     @contextmanager
-    def follow(self, tell: Callable[[Json], None]) -> Iterator[None]:
+    def follow(self, tell: Callable[[Json], None], *, since: int | None = None) -> Iterator[None]:
         connection = self._connect(SILENCE_S)
         try:
             connection.connect()
             listening = connection.sock
-            connection.request("GET", self._parts.path + "/api/events", headers=self._headers())
+            path = self._parts.path + target("/events", {"since": since})
+            connection.request("GET", path, headers=self._headers())
             response = connection.getresponse()
             if response.status != 200:
                 decode(response.status, response.getheader("Content-Type") or "", response.read())
@@ -171,6 +183,9 @@ class HttpApi:
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.address.token}", "Accept": "application/json"}
 
+    def start_servers(self) -> None:
+        """The daemon did it when it started."""
+
     def close(self) -> None:
         """Every request has closed its own connection."""
 
@@ -181,6 +196,7 @@ def _tell_events(response: http.client.HTTPResponse, tell: Callable[[Json], None
         while line := response.readline():
             if line.startswith(b"data: "):
                 tell(json.loads(line[6:]))
+    tell(ENDED)
 
 
 def target(path: str, query: Mapping[str, Any] | None) -> str:

@@ -1,4 +1,4 @@
-"""`manyhands completion`, and the names that complete: of servers and tools, asked of the running daemon."""
+"""`manyhands completion`, and the names that complete: of servers, tools and models, asked of the running daemon."""
 
 from __future__ import annotations
 
@@ -63,6 +63,15 @@ def complete_tool(context: click.Context, _: click.Parameter, incomplete: str) -
         return [
             tool["fullName"] for tool in found or pages(api, "/tools", limit=MOST_TOOLS, timeout=QUICKLY_S)
         ]
+
+    return [name for name in _quietly(context, ask) if name.startswith(incomplete)]
+
+
+def complete_model(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Ids of models."""
+
+    def ask(api: Api) -> list[str]:
+        return [model["id"] for model in pages(api, "/models", timeout=QUICKLY_S)]
 
     return [name for name in _quietly(context, ask) if name.startswith(incomplete)]
 

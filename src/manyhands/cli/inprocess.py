@@ -99,9 +99,9 @@ class InProcessApi:
         return response.status_code, response.headers.get("Content-Type", ""), response.content
 
     @contextmanager
-    def follow(self, tell: Callable[[Json], None]) -> Iterator[None]:
+    def follow(self, tell: Callable[[Json], None], *, since: int | None = None) -> Iterator[None]:
         async def listen(*, task_status: TaskStatus[None]) -> None:
-            async with self._hub.bus.subscribe() as events:
+            async with self._hub.bus.subscribe(since) as events:
                 task_status.started()
                 async for event in events:
                     tell(event.envelope())
@@ -111,6 +111,9 @@ class InProcessApi:
             yield
         finally:
             listening.cancel()
+
+    def start_servers(self) -> None:
+        self._portal.call(self._hub.start_servers)
 
     def close(self) -> None:
         """Cancel what is still asked, then end the hub in its own bounded steps."""

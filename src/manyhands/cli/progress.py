@@ -6,6 +6,8 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -63,6 +65,15 @@ class Progress:
     def resume(self) -> None:
         """Go on showing."""
         self._resume.set()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """The terminal is somebody else's meanwhile."""
+        self.pause()
+        try:
+            yield
+        finally:
+            self.resume()
 
     def _show(self) -> None:
         wait, every = (FIRST_FRAME_S, FRAME_S) if self._live else (FIRST_LINE_S, LINE_S)

@@ -57,6 +57,8 @@ def _check_server(api: Api, server: Json, *, try_server: bool) -> Finding:
     name, status = server["name"], server["status"]
     if status == "disabled":
         return Finding(name, "ok", "disabled")
+    if not server.get("trusted", True):  # nothing of it runs before a person has said yes, not even a test
+        return Finding(name, "note", trouble_of(server))
     if status == "needs_auth":
         return Finding(name, "broken", "wants you to sign in", f"manyhands servers login {name}")
     if try_server or status == "disconnected":

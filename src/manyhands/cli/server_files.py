@@ -14,7 +14,7 @@ from manyhands.cli.completion import complete_server
 from manyhands.cli.output import Column, plural, print_json, print_table, say, state_style, warn
 from manyhands.cli.progress import Progress
 from manyhands.cli.session import Session
-from manyhands.cli.terminal import one_line
+from manyhands.cli.terminal import one_line, paint
 from manyhands.errors import NotFoundError
 
 IMPORT_TABLE = (
@@ -22,7 +22,6 @@ IMPORT_TABLE = (
     Column("ENTRY"),
     Column("STATUS", style=state_style),
     Column("TOOLS", right=True),
-    Column("REASON", flexible=True),
 )
 
 
@@ -57,6 +56,9 @@ def _print_import(report: Json, *, dry_run: bool) -> int:
         warn(one_line(remark))
     if report["items"]:
         print_table(IMPORT_TABLE, [_import_row(item, dry_run=dry_run) for item in report["items"]])
+    for item in report["items"]:
+        if reason := item["error"] or item["reason"]:
+            say(f"{paint(item['name'], 'red')}: {one_line(reason)}")
     count = sum(item["action"] != "skipped" for item in report["items"])
     say(f"{plural(count, 'server')} {'would be imported' if dry_run else 'imported'}")
     return 0 if all(item["ok"] for item in report["items"]) else 1
@@ -66,7 +68,7 @@ def _import_row(item: Json, *, dry_run: bool) -> Sequence[str]:
     server = item["server"] or {}
     status = "" if dry_run else server.get("status", "")
     tools = str(server.get("tool_count")) if status == "connected" else ""
-    return item["name"], item["action"], status, tools, item["error"] or item["reason"] or ""
+    return item["name"], item["action"], status, tools
 
 
 @click.command("export", cls=HubCommand, examples=["manyhands servers export > mcp.json"])

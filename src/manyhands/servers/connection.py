@@ -10,15 +10,13 @@ import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from random import Random
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import anyio
 from mcp import Client
 from mcp.client import advertise
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
-    URL_ELICITATION_REQUIRED,
-    CallToolResult,
     ElicitCompleteNotification,
     Implementation,
     PromptListChangedNotification,
@@ -33,15 +31,7 @@ from pydantic import BaseModel, ValidationError
 
 import manyhands
 from manyhands.clock import Clock, SystemClock
-from manyhands.errors import ManyhandsError
-from manyhands.servers.calls import (
-    Call,
-    CallsInFlight,
-    current_call,
-    failed_call,
-    request_error,
-    tool_result,
-)
+from manyhands.servers.calls import CallsInFlight, request_error
 from manyhands.servers.catalogue import SKILLS_EXTENSION
 from manyhands.servers.client_features import ServerRequests
 from manyhands.servers.endpoints import (
@@ -54,22 +44,21 @@ from manyhands.servers.endpoints import (
     Target,
 )
 from manyhands.servers.owner import Owner, Turn
+from manyhands.servers.tool_calls import ToolCalls, keep_odd_results
 from manyhands.servers.transports.types import STALE_SESSION
 from manyhands.servers.types import Catalogue, ConnectionState
 from manyhands.servers.upkeep import Upkeep
 from manyhands.servers.watched import WatchedTransport
-from manyhands.tools.types import Invocation, ToolResult, text_result
+from manyhands.tools.types import Invocation, ToolResult
 
 if TYPE_CHECKING:
     from mcp.client.session import IncomingMessage
-    from mcp.types import RequestParamsMeta
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Json = Mapping[str, Any]
 
-_VISIT_ROUNDS = 3
 _LIST_CHANGES = (ToolListChangedNotification, PromptListChangedNotification, ResourceListChangedNotification)
 
 
@@ -107,6 +96,7 @@ class Connection:
             on_log=self._logged,
             on_roots_wanted=self._roots_wanted,
         )
+        self._tools = ToolCalls(target.name, self._calls, self._requests, self._line)
         self._owner = Owner(
             target,
             clock=self._clock,
@@ -163,62 +153,13 @@ class Connection:
         self, name: str, arguments: Json, invocation: Invocation, meta: Json | None = None
     ) -> ToolResult:
         """Call a tool. Every failure is a result; a cancellation is raised, after the server was told."""
-        call = Call(name, invocation)
-        with self._calls.entered(call):
-            try:
-                return await self._call(call, dict(arguments), _request_meta(meta))
-            except ManyhandsError as error:
-                text = f"Tool {name!r} of server {self._target.name!r} was not called: {error}"
-                return text_result(text, is_error=True, code=error.code)
-
-    async def _call(
-        self, call: Call, arguments: dict[str, Any], meta: RequestParamsMeta | None
-    ) -> ToolResult:
-        visits, fresh = 0, False
-        while True:
-            line = await self._line()
-            try:
-                with line.used() as client:
-                    result = await client.call_tool(
-                        call.tool, arguments, progress_callback=call.progress, meta=meta
-                    )
-            except MCPError as error:
-                line.judge(error)
-                if error.code == STALE_SESSION and not fresh:
-                    fresh = True
-                elif error.code == URL_ELICITATION_REQUIRED and visits < _VISIT_ROUNDS:
-                    visits += 1
-                    if refusal := await self._requests.visit_required(error):
-                        return failed_call(
-                            self._target.name, call.tool, error, f" It cannot go on: {refusal}."
-                        )
-                else:
-                    return failed_call(self._target.name, call.tool, error)
-            except Exception as error:  # the border of a call: no answer of a server may end the caller
-                log.info("An answer of %s was not understood", self._target.name, exc_info=True)
-                return self._misunderstood(call, error)
-            else:
-                return tool_result(result, call.note)
+        return await self._tools.call(name, arguments, invocation, meta)
 
     async def _line(self) -> Upkeep:
         line = self._owner.line or await self._owner.connected(self._target.connect_timeout_s)
         if (since := anyio.current_time() - self._root_told_at) < self._limits.root_s:
             await line.settle(self._limits.root_s - since)
         return line
-
-    def _misunderstood(self, call: Call, error: Exception) -> ToolResult:
-        who = f"Tool {call.tool!r} of server {self._target.name!r}"
-        reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-        text = f"{who} answered with something that is not a tool result: {reason}"
-        return text_result(text, is_error=True, code="bad_answer")
-
-    async def _check_output(self, line: Upkeep, name: str, result: CallToolResult) -> None:
-        """In place of the SDK's check, which throws the result away when it does not fit its schema."""
-        try:
-            await type(line.client.session).validate_tool_result(line.client.session, name, result)
-        except (RuntimeError, MCPError, ValidationError) as error:
-            if call := current_call.get():
-                call.note = f"This result does not match the output schema of the tool: {str(error)[:500]}"
 
     # Everything else that a server offers. Answers are wire JSON.
 
@@ -327,11 +268,7 @@ class Connection:
             publish=self._publish,
             resource_updated=self._resource_updated,
         )
-
-        async def check(name: str, result: CallToolResult) -> None:
-            await self._check_output(line, name, result)
-
-        client.session.validate_tool_result = check  # type: ignore[method-assign]
+        keep_odd_results(client.session)
         return line
 
     async def _notified(self, message: IncomingMessage) -> None:
@@ -373,10 +310,6 @@ class Connection:
             hook(self.key, news)
         except Exception:  # a listener that fails must not end the connection
             log.exception("A listener of the connection to %s failed", self._target.name)
-
-
-def _request_meta(meta: Json | None) -> RequestParamsMeta | None:
-    return cast("RequestParamsMeta", dict(meta)) if meta else None
 
 
 def _wire(result: BaseModel) -> Json:

@@ -64,6 +64,7 @@ class Owner:
         self._ended = anyio.Event()
         self._settled = anyio.Event()
         self._wake = anyio.Event()
+        self._was_up = False
         self._deadline: asyncio.Timeout | None = None
         self.serving: Upkeep | None = None
         self._turn_over: Callable[[], None] | None = None
@@ -211,7 +212,10 @@ class Owner:
 
     async def _hold(self, line: Upkeep, attempt: int, began: float) -> None:
         def ready() -> None:
+            if line.over.is_set():
+                return
             self.line = line
+            self._was_up, self._wake = True, anyio.Event()
             self._end_turn()
             facts = line.transport.diagnostics()
             took = asyncio.get_running_loop().time() - began
@@ -238,7 +242,9 @@ class Owner:
 
     async def _rest(self, failure: Failure, attempt: int) -> None:
         """Say what happened and wait before the next attempt, or until somebody wants it now."""
-        self._wake = anyio.Event()
+        # Whoever asked since it was lost waits for the next attempt, not for the news of this end.
+        wanted_again = self._was_up and self._wake.is_set() and failure.kind == "failed"
+        self._was_up, self._wake = False, anyio.Event()
         refused = failure.kind == "needs_auth"
         state = ConnectionState(
             ServerStatus.NEEDS_AUTH if refused else ServerStatus.ERROR,
@@ -249,6 +255,8 @@ class Owner:
             sign_in_url=failure.sign_in_url,
         )
         self._say(state, attempt)
+        if wanted_again:
+            return
         self._settle()
         if not self._stopping:
             pause = self._limits.backoff.pause(attempt, self._random, remote=self._target.remote)

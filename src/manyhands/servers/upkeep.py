@@ -1,4 +1,4 @@
-"""What goes on beside the calls while a connection is up: the catalogue is kept fresh, the line is checked.
+"""What goes on beside the calls while a line is up: the catalogue is kept fresh, watched resources are told.
 
 Change notices come as notifications (until 2025-11-25) or on a stream that we open (since 2026-07-28).
 """
@@ -6,8 +6,8 @@ Change notices come as notifications (until 2025-11-25) or on a stream that we o
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,6 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import (
     METHOD_NOT_FOUND,
     EmptyResult,
-    PingRequest,
     SetLevelRequest,
     SetLevelRequestParams,
     SubscribeRequest,
@@ -26,14 +25,13 @@ from mcp.types import (
     UnsubscribeRequest,
     UnsubscribeRequestParams,
 )
-from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from manyhands.clock import Clock
 from manyhands.errors import InvalidError
 from manyhands.servers.catalogue import fetch_catalogue
 from manyhands.servers.endpoints import Limits, LogLevel
 from manyhands.servers.failures import is_connection_error
-from manyhands.servers.transports.types import STALE_SESSION, UNAUTHORIZED
+from manyhands.servers.line import Line
 from manyhands.servers.types import Catalogue
 from manyhands.servers.watched import WatchedTransport
 
@@ -44,12 +42,12 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _ACK_S = 2.0
-_RETIRE_S = 2.0
+_REREAD_S = 5.0
 _RELISTEN_S = (1.0, 30.0)
 
 
-class Upkeep:
-    """Looks after one client from its handshake to its end. `over` is set when it cannot be used any more."""
+class Upkeep(Line):
+    """A line that is looked after from its handshake to its end."""
 
     def __init__(
         self,
@@ -65,18 +63,9 @@ class Upkeep:
         publish: Callable[[Catalogue], None],
         resource_updated: Callable[[str], None],
     ) -> None:
-        self.client = client
-        self.transport = transport
-        self.modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
+        super().__init__(client, transport, limits)
         self.catalogue: Catalogue | None = None
-        self.over = anyio.Event()
-        self.error: BaseException | None = None
-        self.on_retired: Callable[[], None] = lambda: None
-        self._users = 0
-        self._retired = False
-        self._unused = anyio.Event()
         self._clock = clock
-        self._limits = limits
         self._first_fetch_s = first_fetch_s
         self._fetch_s = fetch_s
         self._level = level
@@ -84,62 +73,8 @@ class Upkeep:
         self._publish = publish
         self._resource_updated = resource_updated
         self._dirty = anyio.Event()
-        self._doubtful = anyio.Event()
         self._fetching = anyio.Lock()
-        self._tasks: anyio.abc.TaskGroup | None = None
         self._watched_resources: anyio.CancelScope | None = None
-
-    def end(self, error: BaseException | None = None) -> None:
-        """It cannot be used any more; the first reason counts."""
-        if not self.over.is_set():
-            self.error = error
-            self.over.set()
-
-    def retire(self, error: BaseException) -> None:
-        """Nothing new may use it; what is under way has a moment to be answered, if only with that error."""
-        if not self._retired and not self.over.is_set() and self._tasks is not None:
-            self._retired = True
-            self.on_retired()
-            self._tasks.start_soon(self._end_when_unused, error)
-
-    async def _end_when_unused(self, error: BaseException) -> None:
-        if self._users:
-            with anyio.move_on_after(_RETIRE_S):
-                await self._unused.wait()
-        self.end(error)
-
-    @contextmanager
-    def used(self) -> Iterator[Client]:
-        """While a request of somebody is under way."""
-        self._users += 1
-        try:
-            yield self.client
-        finally:
-            self._users -= 1
-            if self._retired and not self._users:
-                self._unused.set()
-
-    @property
-    def in_use(self) -> bool:
-        """Whether a request of somebody is under way."""
-        return self._users > 0
-
-    async def settle(self, seconds: float) -> None:
-        """Let the server act on what it was told; it is back at work when it answers."""
-        await anyio.sleep(seconds)
-        with suppress(MCPError):
-            await self._probe()
-
-    def judge(self, error: MCPError) -> None:
-        """What the failure of one request says about the connection."""
-        if error.code in (UNAUTHORIZED, STALE_SESSION):
-            self.retire(error)
-        elif is_connection_error(error.code):
-            self.doubt()
-
-    def doubt(self) -> None:
-        """A request failed on the way: find out whether the server is still there."""
-        self._doubtful.set()
 
     def changed(self) -> None:
         """The server says that something in its lists has changed."""
@@ -147,12 +82,9 @@ class Upkeep:
 
     async def run(self, ready: Callable[[], None]) -> None:
         """Read the catalogue, say that the connection is ready, and look after it until it is over."""
-        async with anyio.create_task_group() as self._tasks:
-            self._tasks.start_soon(self._notice_end)
-            self._tasks.start_soon(self._check_when_in_doubt)
-            self._tasks.start_soon(self._begin, ready)
+        async with self.watched() as tasks:
+            tasks.start_soon(self._begin, ready)
             await self.over.wait()
-            self._tasks.cancel_scope.cancel()
 
     async def _begin(self, ready: Callable[[], None]) -> None:
         try:
@@ -165,10 +97,6 @@ class Upkeep:
         ready()
         await self._subscribe_again()
         await self._refresh_when_changed()
-
-    async def _notice_end(self) -> None:
-        await self.transport.handle.closed.wait()
-        self.end()
 
     # The catalogue.
 
@@ -193,15 +121,17 @@ class Upkeep:
             except MCPError as error:
                 log.info("The catalogue of %s could not be read again: %s", self._name, error)
                 self.judge(error)
+                await self._clock.sleep(_REREAD_S)
+                self.changed()
 
     # Change notices.
 
     async def _listen_for_changes(self) -> None:
         """Before the lists are read, so that no change falls between reading and listening."""
-        assert self._tasks is not None
+        tasks = self.tasks
         listening = anyio.Event()
         if self.modern and any(self._announced()):
-            self._tasks.start_soon(self._keep_listening, listening)
+            tasks.start_soon(self._keep_listening, listening)
             with anyio.move_on_after(_ACK_S):
                 await listening.wait()
         elif not self.modern:
@@ -286,11 +216,10 @@ class Upkeep:
 
     async def _open_resource_stream(self) -> None:
         """The new stream is open before the old one ends, so that no notice is lost between them."""
-        assert self._tasks is not None
         old, self._watched_resources = self._watched_resources, None
         try:
             if self._resources:
-                self._watched_resources = await self._tasks.start(self._listen_to, sorted(self._resources))
+                self._watched_resources = await self.tasks.start(self._listen_to, sorted(self._resources))
         finally:
             if old is not None:
                 old.cancel()
@@ -308,7 +237,7 @@ class Upkeep:
                 except SubscriptionLost:
                     self.doubt()
 
-    # Its log, and whether it is there.
+    # Its log.
 
     async def _set_first_log_level(self) -> None:
         if not self.modern and self.client.server_capabilities.logging:
@@ -323,28 +252,3 @@ class Upkeep:
         """How much the server tells (until 2025-11-25; later it is said with every request)."""
         request = SetLevelRequest(params=SetLevelRequestParams(level=level))
         await self.client.session.send_request(request, EmptyResult)
-
-    async def _check_when_in_doubt(self) -> None:
-        while True:
-            await self._doubtful.wait()
-            self._doubtful = anyio.Event()
-            try:
-                with anyio.fail_after(self._limits.probe_s):
-                    await self._probe()
-            except TimeoutError:
-                log.info("%s is busy, or out of reach", self._name)  # its calls have limits of their own
-            except MCPError as error:
-                if error.code in (UNAUTHORIZED, STALE_SESSION):
-                    self.retire(error)
-                elif is_connection_error(error.code):
-                    self.end(error)
-
-    async def _probe(self) -> None:
-        if self.modern:
-            await self.client.session.send_discover(self.client.protocol_version)
-        else:
-            await self.client.session.send_request(PingRequest(), EmptyResult)
-
-    @property
-    def _name(self) -> str:
-        return self.transport.diagnostics().target

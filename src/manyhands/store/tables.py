@@ -237,6 +237,7 @@ messages = Table(
     Column("usage", Json),
     Column("model", Text),
     Column("finish_reason", String(32)),
+    Column("covers", String(64)),
     Column("at", Moment, nullable=False),
 )
 Index("ix_messages_channel_id_id", messages.c.channel_id, messages.c.id)

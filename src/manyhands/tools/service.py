@@ -13,6 +13,7 @@ from manyhands.chat.types import Channel
 from manyhands.clock import Clock
 from manyhands.errors import InvalidError, NotFoundError
 from manyhands.events import EventBus
+from manyhands.guardian import Guardian
 from manyhands.home import Home
 from manyhands.paging import DEFAULT_LIMIT, Page
 from manyhands.settings import CurrentSettings
@@ -64,11 +65,14 @@ class ToolService:
         channels: ChannelSource,
         home: Home,
         redact: Redact | None = None,
+        guardian: Guardian | None = None,
     ) -> None:
         self._store = store
         self._settings = settings
         self._rulebook = Rulebook(store, bus, clock)
-        self._native = native_tools(settings, self._page_for_context)
+        self._native = native_tools(
+            settings, self._page_for_context, guardian=guardian, hidden=[str(home.path)]
+        )
         self._catalogue = ToolCatalogue(self._native, source)
         self._finder = ToolFinder(self._catalogue, self._rulebook)
         self._files = ResultFiles(home.results)

@@ -1,18 +1,37 @@
-"""The nine native tools, put together."""
+"""The native tools, put together."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from manyhands.guardian import Guardian
 from manyhands.settings import CurrentSettings
-from manyhands.tools.native import fetch_url, files, read_file, read_image, web_search
+from manyhands.tools.native import (
+    edit_file,
+    fetch_url,
+    files,
+    read_file,
+    read_image,
+    run_command,
+    search_files,
+    web_search,
+)
 from manyhands.tools.native.definition import NativeTool, needs_directory, needs_nothing
 from manyhands.tools.native.files import in_directory
 from manyhands.tools.types import Effect
 
 
-def native_tools(settings: CurrentSettings, read_page: read_file.PageReader) -> Mapping[str, NativeTool]:
-    """By name, in the order in which they are listed. What only reads is allowed, all else asks."""
+def native_tools(
+    settings: CurrentSettings,
+    read_page: read_file.PageReader,
+    *,
+    guardian: Guardian | None = None,
+    hidden: Sequence[str] = (),
+) -> Mapping[str, NativeTool]:
+    """By name, in the order in which they are listed. What only reads is allowed, all else asks.
+
+    `hidden`: directories that a command in a sandbox does not see.
+    """
     allow, ask = Effect.ALLOW, Effect.ASK
     searching = web_search.WebSearch(settings)
     # `read_file` needs no directory to read on in large results.
@@ -26,5 +45,14 @@ def native_tools(settings: CurrentSettings, read_page: read_file.PageReader) -> 
         NativeTool(fetch_url.DEFINITION, fetch_url.FetchUrl(settings), ask, needs_nothing),
         NativeTool(web_search.DEFINITION, searching, ask, searching.missing),
         NativeTool(read_image.DEFINITION, in_directory(read_image.read_image), allow, needs_directory),
+        NativeTool(edit_file.DEFINITION, in_directory(edit_file.edit_file), ask, needs_directory),
+        NativeTool(search_files.DEFINITION, search_files.SearchFiles(settings), allow, needs_directory),
+        NativeTool(
+            run_command.DEFINITION,
+            run_command.RunCommand(settings, guardian, hidden),
+            ask,
+            needs_directory,
+            timeout_ms=run_command.TIMEOUT_MS,
+        ),
     ]
     return {tool.definition.name: tool for tool in tools}

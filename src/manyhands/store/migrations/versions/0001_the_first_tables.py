@@ -257,6 +257,7 @@ def _create_messages() -> None:
         sa.Column("usage", columns.Json(), nullable=True),
         sa.Column("model", sa.Text(), nullable=True),
         sa.Column("finish_reason", sa.String(length=32), nullable=True),
+        sa.Column("covers", sa.String(length=64), nullable=True),
         sa.Column("at", columns.Moment(), nullable=False),
         sa.ForeignKeyConstraint(
             ["channel_id"], ["channels.id"], name=op.f("fk_messages_channel_id"), ondelete="CASCADE"
