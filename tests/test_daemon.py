@@ -288,6 +288,7 @@ def test_the_token_is_in_no_log(start: Start, home: Home) -> None:
     assert daemon.token not in logged
 
 
+@pytest.mark.requirement("L04")
 def test_a_slow_or_hung_server_does_not_delay_readiness(start: Start) -> None:
     first = start()
     hung = {"name": "hung", "command": sys.executable, "args": ["-c", "import sys; sys.stdin.read()"]}

@@ -88,12 +88,13 @@ async def test_old_approvals_go_with_the_calls(upkeep: Upkeep, store: Store, clo
 
 
 async def test_old_events_go_and_whoever_comes_back_is_told(
-    upkeep: Upkeep, bus: EventBus, clock: FakeClock
+    upkeep: Upkeep, bus: EventBus, clock: FakeClock, store: Store
 ) -> None:
     seen = bus.publish("mcp.status", {}).seq
     bus.publish("mcp.status", {})
     clock.advance(20 * 86_400)
     bus.publish("mcp.status", {})
+    await store.flush()
     assert (await upkeep.clean()).events == 2
     async with bus.subscribe(since=seen) as events:
         assert (await anext(events)).type == "gap"

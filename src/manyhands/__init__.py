@@ -1,4 +1,4 @@
-"""Manyhands: a hub for MCP servers. This module holds the public names of the library and imports them on first use."""
+"""Manyhands: a hub for MCP servers. The public names of the library are imported on first use."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 DATABASE = "manyhands.db"
 TABLES = "tables"
-_DIRECTORIES = ("results", "playgrounds", "workflows")
+_DIRECTORIES = ("results", "attachments", "playgrounds", "workflows")
 _COMPRESSION = 4
 _CHUNK = 1 << 20
 

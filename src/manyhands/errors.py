@@ -16,7 +16,9 @@ class ManyhandsError(Exception):
     code: ClassVar[str] = "error"
     status: ClassVar[int] = 500
 
-    def __init__(self, message: str, *, hint: str | None = None, data: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, message: str, *, hint: str | None = None, data: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
@@ -113,7 +115,7 @@ class InterruptedByCrashError(ManyhandsError):
 
 
 class ToolFault(ManyhandsError):
-    """A tool could not do it; the model reads the message as an error result and may try again with a change."""
+    """A tool could not do it; the model reads why and may try again with a change."""
 
     code = "tool_fault"
     status = 422

@@ -6,6 +6,7 @@ memory only (deltas, progress) pass through the same bus and the same numbering.
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -16,6 +17,9 @@ from typing import Any, Protocol
 import anyio
 
 from manyhands.clock import Clock, SystemClock, rfc3339
+from manyhands.errors import UnavailableError
+
+log = logging.getLogger(__name__)
 
 EPHEMERAL = frozenset({"run.delta", "run.thinking", "tool.progress", "quality.progress", "mcp.log"})
 RESERVED_BLOCK = 10_000
@@ -102,7 +106,10 @@ class EventBus:
     async def close(self) -> None:
         """Keep what was published, so that the next start knows that nothing is missing."""
         with anyio.move_on_after(CLOSE_TIMEOUT_S, shield=True):
-            await self._log.close()
+            try:
+                await self._log.close()
+            except UnavailableError as error:  # the next start finds it torn; ending goes on
+                log.warning("the last events may not be kept: %s", error)
 
     async def keep_reserved(self) -> None:
         """Reserve more numbers ahead of need; the daemon calls it now and then."""

@@ -111,7 +111,9 @@ def read_bootstrap(home: Home, env: Mapping[str, str] = os.environ) -> Bootstrap
     port = values.get("port", DEFAULT_PORT)
     if not isinstance(port, int) or not 0 <= port <= 65535:
         raise InvalidError(f"{home.config_file}: port is {port!r}.", hint="Give a number from 0 to 65535.")
-    database = env.get("MANYHANDS_DATABASE_URL") or values.get("database") or f"sqlite:///{home.database_file}"
+    database = (
+        env.get("MANYHANDS_DATABASE_URL") or values.get("database") or f"sqlite:///{home.database_file}"
+    )
     return Bootstrap(
         host=str(values.get("host", DEFAULT_HOST)),
         port=port,
@@ -133,7 +135,9 @@ def _read_config(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidError(f"{path} is not valid TOML: {error}.", hint="Correct it or move it away.") from error
+        raise InvalidError(
+            f"{path} is not valid TOML: {error}.", hint="Correct it or move it away."
+        ) from error
     if unknown := sorted(set(values) - _BOOTSTRAP_KEYS):
         known = ", ".join(sorted(_BOOTSTRAP_KEYS))
         raise InvalidError(f"{path}: unknown key {unknown[0]!r}.", hint=f"Known keys: {known}.")

@@ -11,6 +11,7 @@ import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -288,9 +289,7 @@ class Hub:
         `max_iterations`, `allow`, `attended`. Whoever stops listening stops the run.
         """
         if channel_id is None:
-            channel, _ = await self.channels.find_or_create(
-                dir_path=os.path.abspath(directory or os.getcwd())
-            )
+            channel, _ = await self.channels.find_or_create(dir_path=_absolute(directory))
             channel_id = channel.id
         run = await self.runs.start(channel_id, prompt, RunOptions(**options))
         try:
@@ -305,6 +304,10 @@ class Hub:
 
     async def _find(self, server: str | int) -> ServerView:
         return await (self.servers.get(server) if isinstance(server, int) else self.servers.by_name(server))
+
+
+def _absolute(directory: str | os.PathLike[str] | None) -> str:
+    return str(Path(directory or ".").absolute())
 
 
 class _OneModel:

@@ -8,7 +8,7 @@ import time
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _lock = threading.Lock()
-_last = 0
+_last = [0]
 
 
 def new_id(kind: str) -> str:
@@ -17,11 +17,10 @@ def new_id(kind: str) -> str:
 
 
 def _next_value() -> int:
-    global _last
     candidate = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10), "big")
     with _lock:
-        _last = candidate if candidate > _last else _last + 1
-        return _last
+        _last[0] = candidate if candidate > _last[0] else _last[0] + 1
+        return _last[0]
 
 
 def _encode(value: int) -> str:

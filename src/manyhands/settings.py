@@ -24,7 +24,9 @@ class Settings(BaseModel):
     tool_timeout_max: int = Field(
         600_000, ge=1000, description="Hard cap in ms for a call whose timeout is extended by progress."
     )
-    connect_parallel: int = Field(8, ge=1, le=64, description="How many servers connect side by side at start.")
+    connect_parallel: int = Field(
+        8, ge=1, le=64, description="How many servers connect side by side at start."
+    )
     reconnect_attempts: int = Field(
         8, ge=0, le=100, description="How often a server that died is started again before it stays in error."
     )

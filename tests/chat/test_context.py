@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from manyhands.chat.context import KEEP_RECENT, estimate, shorten_old_results, split_for_summary
+from manyhands.chat.context import (
+    KEEP_RECENT,
+    SUMMARY_HEAD,
+    Summary,
+    borders,
+    estimate,
+    shorten_old_results,
+    summed,
+    turn_tokens,
+    unread,
+)
 from manyhands.models.types import Attachment, ModelRequest, ToolRequest, ToolSpec, Turn
 
 
@@ -31,14 +41,27 @@ def test_old_tool_results_are_shortened_and_recent_ones_stay() -> None:
     assert shorter[2:] == turns[2:]
 
 
-def test_what_the_person_said_last_and_everything_after_it_is_never_summed_up() -> None:
-    turns = [
-        Turn("user", "1"),
-        Turn("assistant", "2"),
-        Turn("user", "3"),
-        Turn("assistant", "4"),
-        Turn("tool", "5"),
-    ]
-    old, recent = split_for_summary(turns)
-    assert [turn.text for turn in old] == ["1", "2"]
-    assert [turn.text for turn in recent] == ["3", "4", "5"]
+def test_text_that_is_attached_counts_in_full_and_pictures_do_not() -> None:
+    text = Turn("user", attachments=[Attachment("a.md", "text/markdown", b"words " * 10_000)])
+    picture = Turn("user", attachments=[Attachment("a.png", "image/png", b"words " * 10_000)])
+    program = Turn("user", attachments=[Attachment("a", "application/octet-stream", b"\0" * 60_000)])
+    assert turn_tokens(text) > 15_000
+    assert turn_tokens(picture) == turn_tokens(program) < 2_000
+
+
+def test_a_summary_stands_for_what_was_before_the_last_question_or_before_the_last_round() -> None:
+    turns = [Turn("user", "1"), Turn("assistant", "2"), Turn("user", "3"), Turn("assistant"), Turn("tool")]
+    assert borders(turns) == [2, 3]
+    assert borders([Turn("user", "only")]) == []
+
+
+def test_what_the_person_said_last_is_never_summed_up() -> None:
+    turns = [Turn("user", "1"), Turn("assistant", "2"), Turn("user", "3"), Turn("assistant"), Turn("tool")]
+    assert [turn.text for turn in summed(turns, Summary(2, "so far"))][1:] == ["3", "", ""]
+    assert [turn.text for turn in summed(turns, Summary(3, "so far"))][1:] == ["3", "", ""]
+    assert summed(turns, Summary(3, "so far"))[0] == Turn("user", SUMMARY_HEAD + "so far")
+
+
+def test_what_came_after_the_last_reply_has_not_been_read() -> None:
+    assert unread([Turn("user"), Turn("assistant"), Turn("tool"), Turn("tool")]) == 2
+    assert unread([Turn("user")]) == 1

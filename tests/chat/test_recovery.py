@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
-from manyhands.chat.recovery import drop_orphans, remaining, to_turn, tool_names
+from manyhands.chat.recovery import drop_orphans, remaining, since_summary, to_turn, tool_names
 from manyhands.chat.types import AskedCall, Message, Role
 from manyhands.models.types import ToolRequest, Turn
 
@@ -61,3 +62,21 @@ def test_calls_without_results_and_results_without_calls_are_not_sent() -> None:
     sent = drop_orphans(turns)
     assert [turn.text for turn in sent] == ["go", "", "kept"]
     assert [call.id for call in sent[1].calls] == ["a"]
+
+
+def test_a_conversation_is_read_from_its_last_summary_on_with_what_the_person_said_last() -> None:
+    said = [replace(message("user" if n % 2 else "assistant", f"{n}"), id=f"m{n}") for n in range(1, 7)]
+    first = replace(message("system", "old"), id="s1", covers="m2")
+    last = replace(message("system", "new"), id="s2", covers="m4")
+    cut = since_summary([*said[:4], first, *said[4:], last])
+    assert [one.content for one in cut] == ["new", "5", "6"]
+    everything = replace(message("system", "all"), id="s3", covers="m6")
+    assert [one.content for one in since_summary([*said, everything])] == ["all", "5"]
+    assert since_summary(said) == said
+
+
+def test_a_summary_is_shown_to_the_model_and_other_notes_are_not() -> None:
+    summary = to_turn(replace(message("system", "so far"), covers="m1"))
+    assert summary is not None
+    assert summary.text.endswith("so far")
+    assert to_turn(message("system", "stopped")) is None

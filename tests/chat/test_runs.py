@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -17,35 +15,10 @@ from manyhands.chat.types import RunOptions, RunStatus
 from manyhands.errors import ConflictError, InvalidError, NotFoundError
 from manyhands.events import Event
 from manyhands.models.types import ModelError, ModelInfo, Reply, TextDelta, ToolRequest
-from manyhands.testing.scripted import SCRIPTED, Gate, ScriptedModel, calls
+from manyhands.testing.scripted import Gate, ScriptedModel, calls
+from tests.chat.hubs import channel_of, events_of, hub_with
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    directory = tmp_path / "project"
-    directory.mkdir()
-    (directory / "notes.txt").write_text("remember the milk")
-    return directory
-
-
-@asynccontextmanager
-async def hub_with(
-    tmp_path: Path, *script: Any, info: ModelInfo = SCRIPTED
-) -> AsyncIterator[tuple[Hub, ScriptedModel]]:
-    model = ScriptedModel(script, info=info)
-    async with Hub(tmp_path / "home", model=model) as hub:
-        yield hub, model
-
-
-async def channel_of(hub: Hub, project: Path) -> str:
-    channel, _ = await hub.channels.find_or_create(dir_path=str(project))
-    return channel.id
-
-
-async def events_of(hub: Hub, channel_id: str, prompt: str, **options: Any) -> list[Event]:
-    return [event async for event in hub.run(prompt, channel_id=channel_id, **options)]
 
 
 async def test_a_run_calls_a_tool_and_answers_with_what_it_found(tmp_path: Path, project: Path) -> None:
@@ -238,6 +211,19 @@ async def test_runs_of_one_channel_queue_and_other_channels_do_not_wait(
             gate.set()
             ends = [event.data["id"] async for event in _finished(events, 2)]
     assert ends == [first.id, second.id]
+
+
+async def test_a_run_that_waited_reads_what_the_run_before_it_said(tmp_path: Path, project: Path) -> None:
+    gate = anyio.Event()
+    async with hub_with(tmp_path, [Gate(gate), Reply("first")], "second") as (hub, model):
+        channel_id = await channel_of(hub, project)
+        await hub.runs.start(channel_id, "1")
+        await hub.runs.start(channel_id, "2")
+        async with hub.bus.subscribe() as events:
+            gate.set()
+            assert len([event async for event in _finished(events, 2)]) == 2
+    assert [turn.text for turn in model.requests[0].turns] == ["1"]
+    assert [turn.text for turn in model.requests[1].turns] == ["1", "first", "2"]
 
 
 async def _finished(events: AsyncIterator[Event], count: int) -> AsyncIterator[Event]:

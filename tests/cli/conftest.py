@@ -76,8 +76,13 @@ class CommandLine:
     def ok(self, *arguments: str, stdin: str | None = None, cwd: Path | None = None) -> Ran:
         """Run it; failing fails the test with what it said."""
         ran = self(*arguments, stdin=stdin, cwd=cwd)
-        assert ran.code == 0, f"{arguments}: {ran.err}{ran.out}"
+        assert ran.code == 0, f"{arguments}: {ran.err}{ran.out}{self.log_tail()}"
         return ran
+
+    def log_tail(self) -> str:
+        """The end of the hub's log, which says more than a command does."""
+        file = self.home / "logs" / "manyhands.log"
+        return "\n".join(file.read_text().splitlines()[-5:]) if file.exists() else ""
 
 
 def until(is_so: Callable[[], object]) -> None:

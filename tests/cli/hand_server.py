@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 FORM = {
@@ -44,6 +45,7 @@ class Server:
         self._writing = threading.Lock()
         self._asked: dict[str, tuple[threading.Event, dict[str, Any]]] = {}
         self._cancelled: dict[Any, threading.Event] = {}
+        self._files: dict[Any, str] = {}
 
     def send(self, message: dict[str, Any]) -> None:
         with self._writing:
@@ -62,7 +64,7 @@ class Server:
                 self._cancelled[message["id"]] = threading.Event()
                 threading.Thread(target=self.answer, args=(message,), daemon=True).start()
             elif message["method"] == "notifications/cancelled":
-                self._cancelled[message["params"]["requestId"]].set()
+                self.stop(message["params"]["requestId"])
 
     def answer(self, message: dict[str, Any]) -> None:
         method, params = message["method"], message.get("params") or {}
@@ -112,12 +114,15 @@ class Server:
         return text(json.dumps(waiting[1].get("result") or waiting[1].get("error"), sort_keys=True))
 
     def wait(self, request_id: Any, arguments: dict[str, Any], _: Any) -> dict[str, Any]:
-        with open(arguments["file"], "w") as file:
-            file.write("waiting")
+        self._files[request_id] = arguments["file"]
+        Path(arguments["file"]).write_text("waiting")
         self._cancelled[request_id].wait()
-        with open(arguments["file"], "w") as file:
-            file.write("told to stop")
         return text("stopped")
+
+    def stop(self, request_id: Any) -> None:
+        if request_id in self._files:
+            Path(self._files[request_id]).write_text("told to stop")
+        self._cancelled[request_id].set()
 
 
 def text(words: str) -> dict[str, Any]:

@@ -6,12 +6,13 @@ import fcntl
 import os
 import re
 import select
+import signal
 import struct
 import subprocess
 import termios
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 ENOUGH_S = 120.0
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -41,6 +42,14 @@ class Terminal:
 
     def type(self, line: str) -> None:
         os.write(self._descriptor, f"{line}\n".encode())
+
+    def interrupt(self) -> int:
+        """Ctrl-C, again each second: one that comes just before a read has begun does not end the read."""
+        while self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=1)
+        return self.end()
 
     def end(self) -> int:
         """Read to the end; the exit code."""

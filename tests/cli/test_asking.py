@@ -71,8 +71,10 @@ class Recorder:
         self.sent.append((path, body))
         return {"id": "approval_1", "state": "approved", "title": "t"}
 
-    def follow(self, tell: Any) -> Any:
+    def follow(self, tell: Any, *, since: int | None = None) -> Any:
         raise NotImplementedError
+
+    def start_servers(self) -> None: ...
 
     def close(self) -> None: ...
 
@@ -84,7 +86,8 @@ class Recorder:
         ("s", {"decision": "approve", "scope": "session"}),
         ("t", {"decision": "approve", "scope": "tool"}),
         ("v", {"decision": "approve", "scope": "server"}),
-        ("n", {"decision": "reject", "scope": "once"}),
+        ("n\n", {"decision": "reject", "scope": "once"}),
+        ("n\nnot today", {"decision": "reject", "scope": "once", "reason": "not today"}),
     ],
 )
 @pytest.mark.requirement("L22")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from manyhands.servers.types import ServerConfig
 from manyhands.settings import Settings
 from tests.servers.hubs import bench, shelf, tool
 
@@ -78,3 +79,28 @@ async def test_the_tools_of_one_server_are_listed_with_their_reasons(tmp_path: P
             "find": "server books was disconnected by hand; run `manyhands servers connect books`",
             "lend": "switched off; run `manyhands tools enable mcp__books__lend`",
         }
+
+
+@pytest.mark.requirement("L21")
+async def test_a_tool_of_a_server_that_never_told_its_tools_says_why(tmp_path: Path) -> None:
+    async with bench(tmp_path) as hub:
+        outcome = await hub.service.save(ServerConfig("books", command="no-such-command-anywhere"))
+        for name in ("mcp__books__find", f"mcp__{outcome.view.server.id}__find"):
+            listing = await hub.service.listing(name, None)
+            assert listing is not None
+            assert not listing.offered
+            assert "no-such-command-anywhere was not found" in listing.reason
+            assert "servers reconnect books" in listing.reason
+            assert await hub.service.tool(name, None) is None
+
+
+@pytest.mark.requirement("L21")
+async def test_a_tool_that_runs_only_as_a_task_is_not_offered(tmp_path: Path) -> None:
+    tasks = [tool(kind, execution={"taskSupport": kind}) for kind in ("required", "optional", "forbidden")]
+    books = shelf(tmp_path, "books", *tasks, tool("odd", execution="later"))
+    async with bench(tmp_path) as hub:
+        await hub.service.save(books.config("books"))
+        assert await hub.names() == ["mcp__books__optional", "mcp__books__forbidden", "mcp__books__odd"]
+        listing = await hub.service.listing("mcp__books__required", None)
+        assert listing is not None
+        assert "only as a task" in listing.reason

@@ -267,7 +267,7 @@ async def test_a_call_that_cannot_be_logged_is_not_started(
     monkeypatch.setattr(trusted.store, "write", full)
     record = await trusted.call("mcp__memory__never")
     assert (record.status, record.code) == (CallStatus.ERROR, "not_logged")
-    assert "was not started" in str(record.result)
+    assert "was not called" in str(record.result)
     assert "Free some disk space" in str(record.result)
     assert not blocking.started.is_set()
 

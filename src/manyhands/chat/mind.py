@@ -106,7 +106,8 @@ class RunMind:
         if not reply.text.strip() and not reply.calls:
             raise RunEnds(
                 RunStatus.FAILED,
-                f"The model {self.model.info.name} answered with nothing. Ask again, or choose another model.",
+                f"The model {self.model.info.name} answered with nothing. Ask again, or choose "
+                "another model.",
             )
         return reply
 

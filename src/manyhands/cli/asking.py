@@ -18,6 +18,8 @@ SHOWN_APART = {
     *("arguments", "arguments_text", "arguments_size", "arguments_cut", "schema", "message", "problem"),
     *("url", "mode", "elicitation_id"),
 }
+FOR_MACHINES = {"scopes", "rule_id", "annotations"}
+KNOWN_ANYWAY = (None, "", [], {}, "owner")
 
 
 def answer_here(api: Api, approval: Json) -> Json | None:
@@ -50,7 +52,8 @@ def show_card(approval: Json) -> None:
     if "arguments_text" in detail:
         _tell(_indented(str(detail["arguments_text"])))
     for key, value in detail.items():
-        if key not in SHOWN_APART and value not in (None, "", [], {}):
+        in_title = key in ("tool", "server") and str(value) in approval["title"]
+        if key not in SHOWN_APART | FOR_MACHINES and value not in KNOWN_ANYWAY and not in_title:
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             _tell(f"  {paint_error(key, 'dim')}  {one_line(text)}")
 
@@ -73,7 +76,10 @@ def _decision(approve: bool, **more: Any) -> Json:
 def _ask_permission() -> Json:
     question = "  Allow? [y]es, this [s]ession, always the [t]ool, always the ser[v]er, [n]o"
     choice = click.prompt(question, type=click.Choice([*SCOPES, "n"]), show_choices=False, err=True)
-    return _decision(choice != "n", scope=SCOPES.get(choice, "once"))
+    if choice != "n":
+        return _decision(True, scope=SCOPES[choice])
+    reason = click.prompt("  Why not? (the model reads it)", default="", show_default=False, err=True)
+    return _decision(False, scope="once", **({"reason": reason.strip()} if reason.strip() else {}))
 
 
 def _ask_url(url: str) -> Json:

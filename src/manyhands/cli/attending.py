@@ -38,7 +38,7 @@ class Attendant:
         self._view = view
         self._interrupts = interrupts
         self._asks = asks
-        self._aside = aside
+        self.aside = aside
         self._questions: dict[str, Json] = {}
         self._held_by: str | None = None
         """The call whose answer may settle other questions, until it starts."""
@@ -52,8 +52,9 @@ class Attendant:
 
     def attend(self, run_id: str) -> Json:
         """Wait for the end of it; the answer is the run. Whoever leaves before stops it."""
-        self.run_id, self._stop_by = run_id, None
+        self.run_id, self._stop_by, self._interrupts.count = run_id, None, 0
         self._questions.clear()
+        self._view.begin()
         try:
             return self._until_finished()
         except (KeyboardInterrupt, SystemExit):
@@ -67,7 +68,7 @@ class Attendant:
             if news is None:
                 self._idle()
             elif news[0] == "event":
-                if run := self._event(news[1]):
+                if run := self.event(news[1]):
                     return run
             else:
                 self.other(*news)
@@ -76,10 +77,6 @@ class Attendant:
         """News that are no event."""
         if kind == "interrupt":
             self.stop()
-
-    def rows(self) -> list[str]:
-        """What is shown below the run."""
-        return []
 
     def stop(self) -> None:
         """Stop the run; how it ended comes as an event."""
@@ -100,23 +97,23 @@ class Attendant:
             )
         if self._can_ask():
             self._ask(self._questions.pop(next(iter(self._questions))))
-        self._view.tick(self.rows())
+        self._view.tick()
 
-    def _event(self, event: Json) -> Json | None:
+    def event(self, event: Json) -> Json | None:
         """Show it; the run when this was its end."""
-        type, data = event["type"], event["data"]
-        if type == "gap":
+        kind, data = event["type"], event["data"]
+        if kind == "gap":
             return self._ended_unheard()
         if self.run_id not in (data.get("run_id"), data.get("id")):
             return None
-        if type == "run.finished":
+        if kind == "run.finished":
             return dict(data)
-        self._view.event(type, data)
-        if type == "approval.requested" and self._asks and not self.is_stopping:
+        self._view.event(kind, data)
+        if kind == "approval.requested" and self._asks and not self.is_stopping:
             self._questions[data["id"]] = data
-        elif type == "approval.resolved":
+        elif kind == "approval.resolved":
             self._questions.pop(data["id"], None)
-        elif type in ("tool.started", "tool.finished") and data["id"] == self._held_by:
+        elif kind in ("tool.started", "tool.finished") and data["id"] == self._held_by:
             self._held_by = None
         return None
 
@@ -134,7 +131,7 @@ class Attendant:
         self._view.hide()
         self._interrupts.raises = True
         try:
-            with self._aside():
+            with self.aside():
                 answer = answer_here(self._api, approval)
         except (click.Abort, KeyboardInterrupt):
             self.stop()

@@ -1,4 +1,4 @@
-"""A tool call on one line: whose tool, its name, short arguments, the head of its result, how long it took."""
+"""A tool call on one line: whose tool, short arguments, the head of its result, how long it took."""
 
 from __future__ import annotations
 
@@ -66,9 +66,7 @@ def asked_call(asked: Json, now: float) -> Call:
     text = arguments_text(arguments) if isinstance(arguments, dict) else str(asked.get("arguments"))
     if not name.startswith("mcp__") or not tool:
         server, tool = "", name
-    return Call(
-        str(asked["call_id"]), tool, server or None, one_line(text), now, asked_id=str(asked["id"])
-    )
+    return Call(str(asked["call_id"]), tool, server or None, one_line(text), now, asked_id=str(asked["id"]))
 
 
 def recorded_call(record: Json) -> Call:

@@ -26,7 +26,7 @@ WORDS = ("/help", "/model", "/tools", "/attach", "/quit")
 COMMAND = re.compile(r"/(\w+)(?:\s+(.*))?$", re.DOTALL)
 
 
-class Quit(Exception):  # noqa: N818 (it is no error)
+class Quit(Exception):
     """The person leaves."""
 
 

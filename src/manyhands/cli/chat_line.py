@@ -1,4 +1,4 @@
-"""The line that a person writes: with history and completion at rest, and a simple one while a run is shown."""
+"""The line that a person writes: with history and completion at rest, a simple one while a run is shown."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ class DraftLine:
 
     def row(self, width: int) -> str:
         """The end of it, which is where the cursor is."""
-        last = wrapped(one_line(self.text.replace("\n", " ⏎ ")) + (" " if self.text[-1:] == " " else ""), width - 2)[-1]
+        last = wrapped(
+            one_line(self.text.replace("\n", " ⏎ ")) + (" " if self.text[-1:] == " " else ""), width - 2
+        )[-1]
         return f"{paint(SIGN, 'cyan')} {last}"
 
 

@@ -1,4 +1,4 @@
-"""`manyhands completion`, and the names that complete: of servers, tools and models, asked of the running daemon."""
+"""`manyhands completion`, and the names that complete: those of a running daemon's servers, tools, models."""
 
 from __future__ import annotations
 

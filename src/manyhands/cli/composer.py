@@ -1,4 +1,4 @@
-"""What a person writes, made ready to send: files attached, `@server:uri` read, `/server:prompt` filled in."""
+"""What a person writes, made ready: files attached, `@server:uri` read, `/server:prompt` filled in."""
 
 from __future__ import annotations
 
@@ -133,7 +133,9 @@ def prompt_arguments(prompt: Mapping[str, Any], given: str) -> dict[str, str]:
             loose.append(word)
     free = [name for name in names if name not in found]
     if loose and free:
-        placed = [*loose[: len(free) - 1], " ".join(loose[len(free) - 1 :])] if len(loose) > len(free) else loose
+        placed = (
+            [*loose[: len(free) - 1], " ".join(loose[len(free) - 1 :])] if len(loose) > len(free) else loose
+        )
         found |= dict(zip(free, placed, strict=False))
     if missing := [name for name in required if name not in found]:
         usage = " ".join(f"{name}=…" for name in names)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import queue
 import signal
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from types import FrameType, TracebackType
 from typing import Any, Self
 
@@ -77,35 +78,40 @@ class Feed:
 
 
 class Interrupts:
-    """Ctrl-C becomes news; a second one, or one while a question is asked, is an exception as usual.
-
-    An end that the system asks for (the terminal is closed) unwinds like one, so that what must be put back
-    is put back.
-    """
+    """Ctrl-C becomes news; a second one, or one while a question is asked, is an exception as usual."""
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
-        self._count = 0
+        self._before: Any = None
+        self.count = 0
         self.raises = False
-        self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
-        self._before = {signal.SIGINT: signal.signal(signal.SIGINT, self._interrupt)}
-        for ending in (signal.SIGTERM, signal.SIGHUP):
-            self._before[ending] = signal.signal(ending, self._end)
+        self._before = signal.signal(signal.SIGINT, self._interrupt)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
+        signal.signal(signal.SIGINT, self._before)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        self._count += 1
-        if self.raises or self._count > 1:
+        self.count += 1
+        if self.raises or self.count > 1:
             raise KeyboardInterrupt
         self._feed.put("interrupt")
 
-    def _end(self, number: int, frame: FrameType | None) -> None:
+
+@contextmanager
+def unwinding() -> Iterator[None]:
+    """An end that the system asks for, such as a closed terminal, still stops runs and puts things back."""
+
+    def end(number: int, frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -5,6 +5,7 @@ Owns the thread that the hub's event loop runs in, and its end: what is still as
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 LOCK_WAIT_S = 60.0
 LOCK_LOOK_S = 0.1
+CANCEL_WITHIN_S = 10.0
 
 
 class InProcessApi:
@@ -37,7 +39,7 @@ class InProcessApi:
         self._hub = hub
         self._client = client
         self._stack = stack
-        self._asked: set[Future[Any]] = set()
+        self._under_way: dict[Future[Any], threading.Event] = {}
 
     @classmethod
     def start(cls, home: Home) -> InProcessApi:
@@ -83,20 +85,26 @@ class InProcessApi:
         query: Mapping[str, Any] | None = None,
         timeout: float = DEFAULT_TIMEOUT_S,
     ) -> Any:
-        asked = self._portal.start_task_soon(self._send, method, target(path, query), body)
-        self._asked.add(asked)
+        ended = threading.Event()
+        asked = self._portal.start_task_soon(self._send, ended, method, target(path, query), body)
+        self._under_way[asked] = ended
         try:
             status, kind, payload = asked.result(timeout)
         except (TimeoutError, CancelledError) as error:
             raise UnavailableError(f"No answer within {timeout:.0f} s.", hint="Try again.") from error
         finally:
-            asked.cancel()
-            self._asked.discard(asked)
+            if asked.done():
+                del self._under_way[asked]
         return decode(status, kind, payload)
 
-    async def _send(self, method: str, target: str, body: Any) -> tuple[int, str, bytes]:
-        response = await self._client.request(method, target, json=body)
-        return response.status_code, response.headers.get("Content-Type", ""), response.content
+    async def _send(
+        self, ended: threading.Event, method: str, target: str, body: Any
+    ) -> tuple[int, str, bytes]:
+        try:
+            response = await self._client.request(method, target, json=body)
+            return response.status_code, response.headers.get("Content-Type", ""), response.content
+        finally:
+            ended.set()
 
     @contextmanager
     def follow(self, tell: Callable[[Json], None], *, since: int | None = None) -> Iterator[None]:
@@ -116,9 +124,11 @@ class InProcessApi:
         self._portal.call(self._hub.start_servers)
 
     def close(self) -> None:
-        """Cancel what is still asked, then end the hub in its own bounded steps."""
-        for asked in list(self._asked):
-            asked.cancel()
+        """Cancel what is still asked, let it say so to its server, then end the hub in its own bounded steps."""
+        for asked, ended in list(self._under_way.items()):
+            if asked.running():
+                asked.cancel()
+                ended.wait(CANCEL_WITHIN_S)
         self._stack.close()
 
 

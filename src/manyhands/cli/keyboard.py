@@ -9,12 +9,13 @@ import codecs
 import os
 import re
 import select
+import signal
 import sys
 import termios
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, Self
 
 ESCAPE_PAUSE_S = 0.05
@@ -36,7 +37,7 @@ NAMES = {
 
 
 class Keyboard:
-    """Tells of keys: `text` with what was typed or pasted, else one of `NAMES`, or `escape`."""
+    """Tells of keys: `text` with what was typed or pasted, else one of `NAMES`, `escape`, `resumed`."""
 
     def __init__(self, tell: Callable[[str, str], None]) -> None:
         self._tell = tell
@@ -44,10 +45,12 @@ class Keyboard:
         self._before: list[Any] = []
         self._reader: threading.Thread | None = None
         self._wake_read = self._wake_write = -1
+        self._resumed: Any = None
 
     def __enter__(self) -> Self:
         self._before = termios.tcgetattr(self._descriptor)
         self._wake_read, self._wake_write = os.pipe()
+        self._resumed = signal.signal(signal.SIGCONT, self._resume)
         self.listen()
         return self
 
@@ -55,6 +58,7 @@ class Keyboard:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._rest()
+        signal.signal(signal.SIGCONT, self._resumed)
         os.close(self._wake_read)
         os.close(self._wake_write)
 
@@ -77,6 +81,12 @@ class Keyboard:
         if self._reader is None:
             self._reader = threading.Thread(target=self._read, name="keyboard", daemon=True)
             self._reader.start()
+
+    def _resume(self, number: int, frame: FrameType | None) -> None:
+        """Whoever had the terminal meanwhile may have left it otherwise."""
+        if self._reader is not None:
+            self.listen()
+            self._tell("resumed", "")
 
     def _rest(self) -> None:
         """Stop reading and put the terminal back; what was typed since stays for whoever reads next."""
@@ -125,7 +135,9 @@ def split_key(pending: str, *, is_whole: bool) -> tuple[str, str, str]:
         return NAMES[pending[0]], "", pending[1:]
     if not pending[0].isprintable() and pending[0] != "\t":
         return "", "", pending[1:]
-    end = next((at for at, sign in enumerate(pending) if not sign.isprintable() and sign != "\t"), len(pending))
+    end = next(
+        (at for at, sign in enumerate(pending) if not sign.isprintable() and sign != "\t"), len(pending)
+    )
     return "text", pending[:end], pending[end:]
 
 

@@ -33,6 +33,10 @@ class Page(Protocol):
         """The rows at the bottom, each no wider than the page, in place of those that were there."""
         ...
 
+    def renew(self) -> None:
+        """Somebody else wrote meanwhile: what is below begins anew here."""
+        ...
+
     @property
     def width(self) -> int | None:
         """How many columns there are; nothing where that does not matter."""
@@ -58,6 +62,8 @@ class SilentPage:
 
     def show(self, rows: Sequence[str]) -> None: ...
 
+    def renew(self) -> None: ...
+
 
 class PlainPage:
     """A file, a pipe, a terminal that cannot move its cursor: what is written stays."""
@@ -82,6 +88,8 @@ class PlainPage:
         self.write(("\n" if self._in_line else "") + text + "\n")
 
     def show(self, rows: Sequence[str]) -> None: ...
+
+    def renew(self) -> None: ...
 
 
 class LivePage:
@@ -114,6 +122,10 @@ class LivePage:
         if list(rows) != list(self._rows):
             self._rows = rows
             self._draw([])
+
+    def renew(self) -> None:
+        self._drawn = 0
+        self._draw([])
 
     def _draw(self, done: Sequence[str]) -> None:
         """One write, so that nobody sees it half done."""

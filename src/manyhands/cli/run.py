@@ -14,7 +14,7 @@ from manyhands.cli.channels import channel_options, chosen_channel
 from manyhands.cli.client import Api, Json, segment
 from manyhands.cli.command import HubCommand, json_option, pass_session
 from manyhands.cli.completion import complete_model
-from manyhands.cli.feed import Feed, Interrupts
+from manyhands.cli.feed import Feed, Interrupts, unwinding
 from manyhands.cli.output import print_json, say
 from manyhands.cli.page import SilentPage, new_page
 from manyhands.cli.progress import Progress
@@ -37,7 +37,9 @@ FAILED, INTERRUPTED = 1, 130
     ],
 )
 @click.argument("prompt", metavar="PROMPT", nargs=-1, required=True)
-@click.option("--model", metavar="ID", shell_complete=complete_model, help="Ask this model (the default one).")
+@click.option(
+    "--model", metavar="ID", shell_complete=complete_model, help="Ask this model (the default one)."
+)
 @channel_options
 @click.option(
     "--max-iterations", type=click.IntRange(1, 50), metavar="N", help="Ask the model at most so often (10)."
@@ -62,8 +64,8 @@ def run(
 ) -> int:
     """Work on PROMPT (- reads it from standard input) with the tools that are connected, and show how.
 
-    Without --channel and --dir in the conversation of the current directory. What needs your approval is asked
-    on a terminal, and denied where there is none.
+    It belongs to the conversation of the current directory, unless told otherwise. What needs your approval
+    is asked on a terminal, and denied where there is none.
     """
     options = {
         "model": model,
@@ -93,7 +95,7 @@ def _work(
 
     view = RunView(SilentPage() if silent else new_page())
     aside = nullcontext if silent is None else silent.aside
-    with Feed(api) as feed, Interrupts(feed) as interrupts:
+    with unwinding(), Feed(api) as feed, Interrupts(feed) as interrupts:
         composed = compose(api, channel_id, text, files)
         body = {**options, "prompt": composed.text, "attachments": list(composed.attachments)}
         started = api.request("POST", f"/channels/{segment(channel_id)}/runs", body)

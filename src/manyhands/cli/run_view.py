@@ -18,6 +18,8 @@ from manyhands.cli.terminal import fit, many_lines, one_line, paint
 from manyhands.cli.tool_call import progress_text
 
 MOST_ROWS = 12
+PAUSE_S = 1.0
+"""Words that stop for longer than this look as if they had ended."""
 ENDINGS = {
     "completed": ("✓", "green"),
     "cancelled": ("■ stopped", "yellow"),
@@ -33,14 +35,20 @@ class RunView:
         self, page: Page, *, stop_hint: str = "Ctrl-C stops", now: Callable[[], float] = time.monotonic
     ) -> None:
         self.page = page
+        self.below: Callable[[], Sequence[str]] = list
+        """Rows of somebody else, below those of the run."""
         self._stop_hint = stop_hint
         self._now = now
+        self._block = ""
+        self.begin()
+
+    def begin(self) -> None:
+        """A run begins."""
         self._calls: dict[str, Call] = {}
         self._said = ""
         """The model's words of this iteration, as far as they are written."""
-        self._block = ""
         self._status = "starting"
-        self._news_at = self._began = now()
+        self._news_at = self._began = self._now()
 
     # --- what happens
 
@@ -157,10 +165,10 @@ class RunView:
             del self._calls[call.id]
             self.page.line(call_line(call, self.page.width))
 
-    def tick(self, below: Sequence[str] = ()) -> None:
-        """Show how long it takes; `below` are rows of somebody else."""
+    def tick(self) -> None:
+        """Show how long it takes."""
         if self.page.is_live:
-            self.page.show([*self._rows(), *below])
+            self.page.show([*self._rows(), *self.below()])
 
     def _rows(self) -> list[str]:
         width, now = self.page.width or 80, self._now()
@@ -171,7 +179,8 @@ class RunView:
         return [*calls, *self._status_row(width, now)]
 
     def _status_row(self, width: int, now: float) -> list[str]:
-        if self._said or now - self._news_at < FIRST_FRAME_S and not self._calls:
+        silence = now - self._news_at
+        if not self._calls and silence < (PAUSE_S if self._said else FIRST_FRAME_S):
             return []
         elapsed = now - self._began
         frame = FRAMES[int(elapsed * 10) % len(FRAMES)]

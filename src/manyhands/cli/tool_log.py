@@ -77,10 +77,10 @@ def _row(call: Json, *, wide: bool) -> tuple[str, ...]:
     size = "" if call["size"] is None else human_size(call["size"])
     said = (call["error"] or call["result"] or "")[:1000]
     where = f"{call['server']}: {call['tool']}"
-    return shown_id(call["id"], wide=wide), _moment(call["at"]), where, call["status"], took, size, said
+    return shown_id(call["id"], wide=wide), moment(call["at"]), where, call["status"], took, size, said
 
 
-def _moment(text: str) -> str:
+def moment(text: str) -> str:
     """The time of day, and the date where it is not today's."""
     from datetime import datetime
 

@@ -29,6 +29,7 @@ from manyhands.tools.types import Invocation, ToolResult, text_result
 if TYPE_CHECKING:
     from mcp.types import CallToolResult
 
+SERVERS_FAULT = "The fault is the server's: update it, or tell its authors."
 _MOST_DATA = 2000
 _CODES = {
     CONNECTION_CLOSED: "unavailable",
@@ -116,8 +117,8 @@ def tool_result(result: CallToolResult, note: str | None) -> ToolResult:
 
 def failed_call(server: str, tool: str, error: MCPError, more: str = "") -> ToolResult:
     """An error of the protocol as a result that a model can act on."""
-    text = f"Tool {tool!r} of server {server!r} failed: {_story(error)}"
-    return text_result(f"{text}{more}", is_error=True, code=_CODES.get(error.code, "tool_fault"))
+    text = f"Tool {tool!r} of server {server!r} failed: {_story(error)}{more}{_advice(server, error.code)}"
+    return text_result(text, is_error=True, code=_CODES.get(error.code, "tool_fault"))
 
 
 def request_error(server: str, what: str, error: MCPError | ValidationError) -> ManyhandsError:
@@ -135,6 +136,21 @@ def request_error(server: str, what: str, error: MCPError | ValidationError) -> 
             return NeedsAuthError(text, hint=f"Sign in with `manyhands servers login {server}`.")
         case _:
             return UnavailableError(text)
+
+
+def _advice(server: str, code: int) -> str:
+    """What to do next, where it is not the tool that must say so."""
+    match code:
+        case _ if code == CONNECTION_CLOSED:
+            return f" The next call connects it again; `manyhands servers log {server}` shows what it wrote."
+        case _ if code == TRANSPORT_FAILED:
+            return " Check that the server runs, then try again."
+        case _ if code == BAD_ANSWER:
+            return f" {SERVERS_FAULT}"
+        case _ if code == UNAUTHORIZED:
+            return f" Sign in with `manyhands servers login {server}`."
+        case _:
+            return ""
 
 
 def _story(error: MCPError) -> str:

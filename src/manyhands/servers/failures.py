@@ -20,6 +20,7 @@ from manyhands.servers.transports.types import (
 
 _CONNECTION_ERRORS = frozenset({CONNECTION_CLOSED, TRANSPORT_FAILED, STALE_SESSION, UNAUTHORIZED})
 _LAST_WORDS = 2000
+_LOOK = "Check that it runs and that its address is right."
 
 Kind = Literal["failed", "hopeless", "needs_auth", "stale"]
 """`hopeless`: trying again changes nothing. `stale`: connect anew at once."""
@@ -77,13 +78,16 @@ def _story(
     name, where = f"Server {target.name!r}", _where(target, facts)
     log = f"`manyhands servers log {target.name}` shows what it wrote."
     if isinstance(cause, ManyhandsError):
-        return f"{name} could not be started: {cause.message}", cause.hint or log
+        what = "reached" if target.remote else "started"
+        return f"{name} could not be {what}: {cause.message}", cause.hint or log
     if facts and facts.problem:
-        return f"{name} failed after {_took(facts)}: {facts.problem} {where}", log
+        return f"{name} failed after {_took(facts)}: {facts.problem} {where}", _LOOK if target.remote else log
     if timed_out:
+        slow = f"If it needs longer to start, raise its connect_timeout; {log}"
+        loud = "On stdio a server may write nothing but MCP messages to stdout; logs belong on stderr."
         return (
             f"{name} did not answer within {target.connect_timeout_s:g} s. {where}",
-            f"If it needs longer to start, raise its connect_timeout; {log}",
+            f"{loud} {slow}" if facts and facts.garbage else slow,
         )
     if facts and facts.exit_code is not None:
         when = "while it was connected" if was_up else "before it was ready"
@@ -99,7 +103,7 @@ def _story(
     if target.remote:
         reason = f": {_plain(cause)}" if cause else "."
         what = "was lost" if was_up else "could not be reached"
-        return f"{name} {what}{reason} {where}", "Check that it runs and that its address is right."
+        return f"{name} {what}{reason} {where}", _LOOK
     what = "hung up" if was_up else "hung up before it was ready"
     return (
         f"{name} {what} after {_took(facts) if facts else 'a moment'}. {where}",

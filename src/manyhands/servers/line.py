@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.abc
 from mcp.shared.exceptions import MCPError
-from mcp.types import EmptyResult, PingRequest
+from mcp.types import CONNECTION_CLOSED, EmptyResult, PingRequest
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from manyhands.servers.endpoints import Limits
@@ -72,6 +72,7 @@ class Line:
         if not self.over.is_set():
             self.error = error
             self.over.set()
+            self.on_retired()
 
     def retire(self, error: BaseException) -> None:
         """Nothing new may use it; what is under way has a moment to be answered, if only with that error."""
@@ -110,7 +111,7 @@ class Line:
 
     def judge(self, error: MCPError) -> None:
         """What the failure of one request says about the connection."""
-        if error.code in (UNAUTHORIZED, STALE_SESSION):
+        if error.code in (UNAUTHORIZED, STALE_SESSION, CONNECTION_CLOSED):
             self.retire(error)
         elif is_connection_error(error.code):
             self.doubt()

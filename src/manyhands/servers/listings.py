@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from manyhands.servers.naming import Namespace, full_names, tool_prefix
@@ -104,6 +104,7 @@ def _listing(
     preference = known.preference(tool.name)
     definition = define(known, tool, form)
     changed = known.is_changed(tool)
+    obstacle = obstacle or _why_not_callable(tool)
     reason = obstacle or f"server {definition.server} is connected"
     if not preference.enabled:
         reason = f"switched off; run `manyhands tools enable {definition.full_name}`"
@@ -122,6 +123,13 @@ def _listing(
             tool.name[:80]
         ),
     )
+
+
+def _why_not_callable(tool: ServerTool) -> str | None:
+    execution = tool.definition.get("execution")
+    if isinstance(execution, Mapping) and execution.get("taskSupport") == "required":
+        return "it runs only as a task, which is an extension that this hub does not speak"
+    return None
 
 
 def _diff(known: Known, tool: ServerTool) -> str:
@@ -149,6 +157,20 @@ def list_left_out(known: Known, situation: Situation, form: Namespace) -> Iterat
                 status=_status(known, situation).value,
                 repair=problems[name],
             )
+
+
+def list_unread(known: Known, situation: Situation, name: str, full_name: str) -> Listing | None:
+    """A tool that somebody believes a server has which has never told its tools; nothing when it could."""
+    server = known.server
+    obstacle = why_not_offered(known, situation)
+    if obstacle is None:
+        return None
+    return Listing(
+        ToolDefinition(full_name, name, "", {}, server.config.name, server.id, project=server.project),
+        offered=False,
+        reason=f"{obstacle} (its tools have never been read)",
+        status=_status(known, situation).value,
+    )
 
 
 def _status(known: Known, situation: Situation) -> ServerStatus:

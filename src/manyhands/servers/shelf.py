@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from manyhands.chat.types import Channel
-from manyhands.servers.listings import Situation, define, list_left_out, list_tool, list_tools
+from manyhands.servers.listings import (
+    Situation,
+    define,
+    list_left_out,
+    list_tool,
+    list_tools,
+    list_unread,
+)
 from manyhands.servers.mcp_tools import CallableServer, McpTool
 from manyhands.servers.naming import Namespace, name_key, split_name
 from manyhands.servers.project_servers import ProjectServers
@@ -53,7 +60,7 @@ class ToolShelf:
     def listing(self, full_name: str, channel: Channel | None) -> Listing | None:
         shadows = self._shadows(channel)
         if (found := self._find(full_name, channel)) is None:
-            return self._left_out(full_name, channel, shadows)
+            return self._left_out(full_name, channel, shadows) or self._unread(full_name, channel, shadows)
         known, tool = found
         return list_tool(known, tool, self._situation(known, shadows), self._form(known, shadows))
 
@@ -62,6 +69,14 @@ class ToolShelf:
             for listing in list_left_out(known, self._situation(known, shadows), self._form(known, shadows)):
                 if listing.definition.full_name == full_name:
                     return listing
+        return None
+
+    def _unread(self, full_name: str, channel: Channel | None, shadows: set[str]) -> Listing | None:
+        """A tool of a server whose list has never been read: whether it exists nobody knows, but why."""
+        server, name = split_name(full_name) or ("", "")
+        for known in self._candidates(full_name, channel):
+            if known.fetched_at is None and server in (known.server.safe_name, str(known.server.id)):
+                return list_unread(known, self._situation(known, shadows), name, full_name)
         return None
 
     def tool(self, full_name: str, channel: Channel | None) -> McpTool | None:

@@ -14,7 +14,14 @@ from mcp.types import URL_ELICITATION_REQUIRED, CallToolResult
 from pydantic import ValidationError
 
 from manyhands.errors import ManyhandsError
-from manyhands.servers.calls import Call, CallsInFlight, current_call, failed_call, tool_result
+from manyhands.servers.calls import (
+    SERVERS_FAULT,
+    Call,
+    CallsInFlight,
+    current_call,
+    failed_call,
+    tool_result,
+)
 from manyhands.servers.client_features import ServerRequests
 from manyhands.servers.line import Line
 from manyhands.servers.transports.types import STALE_SESSION
@@ -86,7 +93,7 @@ class ToolCalls:
     def _misunderstood(self, call: Call, error: Exception) -> ToolResult:
         who = f"Tool {call.tool!r} of server {self._server!r}"
         reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-        text = f"{who} answered with something that is not a tool result: {reason}"
+        text = f"{who} answered with something that is not a tool result: {reason}. {SERVERS_FAULT}"
         return text_result(text, is_error=True, code="bad_answer")
 
 

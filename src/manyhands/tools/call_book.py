@@ -21,7 +21,7 @@ from manyhands.settings import CurrentSettings
 from manyhands.store.engine import Store
 from manyhands.tools import call_log as rows
 from manyhands.tools.large_results import GIVEN_BINARY, Weight, cut_text, page_text, stand_in, weigh
-from manyhands.tools.outcomes import Outcome, error_of, of_error
+from manyhands.tools.outcomes import Outcome, error_of, named_tool, of_error
 from manyhands.tools.result_files import ResultFiles
 from manyhands.tools.storable import storable, storable_text
 from manyhands.tools.types import CallRecord, CallStatus, ToolResult, text_result
@@ -58,7 +58,7 @@ class CallBook:
             await self._store.write(lambda conn: rows.begin_call(conn, record))
         except Exception as error:  # noqa: BLE001 - border: a call that cannot be logged does not start
             failed = _unlogged(
-                record, f"The call was not started because it could not be logged: {_why(error)}"
+                record, f"{_who(record)} was not called because that could not be logged: {_why(error)}"
             )
             self._publish("tool.finished", failed)
             return failed
@@ -73,7 +73,8 @@ class CallBook:
         try:
             await self._store.write(lambda conn: rows.end_call(conn, logged))
         except Exception as error:  # noqa: BLE001 - border: the tool has run, so its result is handed out
-            given = logged = _unlogged(given, f"The call ended, but that could not be logged: {_why(error)}")
+            text = f"{_who(record)} was called, but how it ended could not be logged: {_why(error)}"
+            given = logged = _unlogged(given, text)
         self._publish("tool.finished", logged)
         return given
 
@@ -95,7 +96,7 @@ class CallBook:
         try:
             name = await self._files.keep(record.id, result, page_text(result, weight))
         except UnavailableError as error:
-            lost = _not_kept(weight, record.id, error)
+            lost = _not_kept(weight, record, error)
             given = _ended(record, CallStatus.ERROR, lost, weight, duration_ms)
             return given, self._logged(given)
         shown = stand_in(result, weight, record.id, binary_limit=GIVEN_BINARY)
@@ -150,9 +151,10 @@ def _ended(
     )
 
 
-def _not_kept(weight: Weight, call_id: str, error: UnavailableError) -> ToolResult:
-    shown = cut_text(weight.text, weight.limit, call_id) if weight.long_text else weight.text
-    text = f"The tool ran, but its result of {weight.size} characters was not kept: {error} What is left:\n"
+def _not_kept(weight: Weight, record: CallRecord, error: UnavailableError) -> ToolResult:
+    shown = cut_text(weight.text, weight.limit, record.id) if weight.long_text else weight.text
+    lost = f"its result of {weight.size} characters was not kept: {error}"
+    text = f"{_who(record)} ran, but {lost} What is left:\n"
     code = "disk_full" if error.data.get("disk_full") else error.code
     return text_result(text + shown, is_error=True, code=code)
 
@@ -171,6 +173,10 @@ def _unlogged(record: CallRecord, text: str) -> CallRecord:
         content=[{"type": "text", "text": whole}],
         duration_ms=record.duration_ms or 0,
     )
+
+
+def _who(record: CallRecord) -> str:
+    return named_tool(record.tool, record.server)
 
 
 def _why(error: Exception) -> str:

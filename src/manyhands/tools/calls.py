@@ -156,7 +156,9 @@ class CallPipeline:
             if not isinstance(error, ManyhandsError):
                 log.exception("%s of %s failed", call.record.tool, call.record.server)
             return outcomes.of_error(error)
-        return outcomes.of_timeout(race.text()) if result is None else outcomes.of_result(result)
+        if result is None:
+            return outcomes.of_timeout(race.text(), call.record.tool, call.record.server)
+        return outcomes.of_result(result)
 
     def _publisher(self, record: CallRecord) -> Publish:
         names = {"tool": record.tool, "server": record.server}

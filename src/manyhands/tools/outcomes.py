@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from manyhands.approvals.types import Answer, ApprovalState
 from manyhands.errors import ManyhandsError, ToolRefusal
 from manyhands.tools.policy import Decision
-from manyhands.tools.types import CallStatus, ToolResult, text_result
+from manyhands.tools.types import NATIVE, CallStatus, ToolResult, text_result
 
 ERROR_LIMIT = 2000
 
@@ -18,6 +18,11 @@ class Outcome:
 
     status: CallStatus
     result: ToolResult
+
+
+def named_tool(tool: str, server: str) -> str:
+    """A tool as errors name it."""
+    return f"Tool {tool!r}" if server == NATIVE else f"Tool {tool!r} of server {server!r}"
 
 
 def of_result(result: ToolResult) -> Outcome:
@@ -38,8 +43,9 @@ def of_error(error: BaseException) -> Outcome:
     return Outcome(CallStatus.ERROR, text_result(text, is_error=True, code=code))
 
 
-def of_timeout(text: str) -> Outcome:
-    told = f"{text}\nThe call was cancelled. Ask for less at once, or have tool_timeout raised."
+def of_timeout(text: str, tool: str, server: str) -> Outcome:
+    told = f"{text}\n{named_tool(tool, server)} was told to stop."
+    told += " Ask for less at once, or have tool_timeout raised."
     return Outcome(CallStatus.TIMEOUT, text_result(told, is_error=True, code="timeout"))
 
 

@@ -95,7 +95,7 @@ function approvalCard(approval) {
   return el("article", { className: "card" },
     el("div", { className: "head" }, el("strong", { textContent: approval.title }), tag(approval.kind)),
     el("pre", { textContent: JSON.stringify(approval.detail, null, 1) }),
-    needsForm ? el("p", { className: "quiet", textContent: "Fill in the form with `manyhands approvals answer`." }) : null,
+    needsForm ? el("p", { className: "quiet" }, "Fill in the form with ", el("code", { textContent: "manyhands approvals answer" })) : null,
     el("div", { className: "actions" }, ...yes, button("Reject", answer("reject", "once"))));
 }
 
