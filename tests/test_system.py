@@ -73,16 +73,15 @@ def test_the_configs_own_variables_win() -> None:
 
 
 def test_our_programs_come_last_on_the_path() -> None:
-    ours = str(Path(sys.executable).parent)
-    assert child_environment(base={"PATH": "/usr/bin"})["PATH"].split(os.pathsep) == ["/usr/bin", ours]
-    assert child_environment({"PATH": "/mine"}, base={"PATH": "/usr/bin"})["PATH"].split(os.pathsep) == [
-        "/mine",
-        ours,
-    ]
-    assert child_environment(base={"PATH": f"{ours}:/usr/bin"})["PATH"].split(os.pathsep) == [
-        ours,
-        "/usr/bin",
-    ]
+    ours = [str(Path(sys.executable).parent), str(Path(sys.base_prefix) / "bin")]
+
+    def path(extra: dict[str, str] | None, *given: str) -> list[str]:
+        base = {"PATH": os.pathsep.join(given)}
+        return child_environment(extra, base=base)["PATH"].split(os.pathsep)
+
+    assert path(None, "/theirs") == ["/theirs", *ours]
+    assert path({"PATH": "/mine"}, "/theirs") == ["/mine", *ours]
+    assert path(None, ours[0], "/theirs") == [ours[0], "/theirs", ours[1]]
 
 
 def test_a_private_file_is_replaced_as_a_whole(tmp_path: Path) -> None:

@@ -6,8 +6,6 @@ Standard library only: the command line imports this before anything else.
 from __future__ import annotations
 
 import os
-import secrets
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,6 +77,8 @@ class Home:
         return token or self._new_token()
 
     def _new_token(self) -> str:
+        import secrets
+
         self.create()
         token = secrets.token_urlsafe(32)
         descriptor = os.open(self.token_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -130,6 +130,8 @@ def _names(path: Path, names: Any) -> tuple[str, ...]:
 
 
 def _read_config(path: Path) -> dict[str, Any]:
+    import tomllib
+
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

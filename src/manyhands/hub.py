@@ -190,7 +190,9 @@ class Hub:
             attachments,
             Budget(self.store, self.settings, self.approvals.ask),
         )
-        return RunService(self.store, self.bus, self._clock, self.channels, attachments, workshop)
+        return RunService(
+            self.store, self.bus, self._clock, self.channels, attachments, workshop, self.servers
+        )
 
     async def _start_services(self) -> None:
         await self.approvals.close_leftovers()

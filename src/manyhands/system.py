@@ -38,15 +38,20 @@ def child_environment(
 ) -> dict[str, str]:
     """The environment of a server: what it may inherit, then what its config says.
 
-    Our interpreter's directory comes last on the PATH: `uvx`, `npx` and `node` are there for whoever has
-    none, and nobody's own `python` or `node` is replaced.
+    Our own directories come last on the PATH: `uvx`, `npx` and `node` are there for whoever has none, and
+    nobody's own `python` or `node` is replaced. The interpreter below our environment is among them, because
+    `uvx` looks for one outside of any environment and else downloads it.
     """
     environment = {name: value for name, value in base.items() if _may_inherit(name, value)}
     environment |= extra or {}
-    ours = str(Path(sys.executable).parent)
     path = environment.get("PATH", os.defpath).split(os.pathsep)
-    environment["PATH"] = os.pathsep.join([*path, ours] if ours not in path else path)
+    environment["PATH"] = os.pathsep.join(dict.fromkeys([*path, *_our_directories()]))
     return environment
+
+
+def _our_directories() -> list[str]:
+    base = Path(sys.base_prefix)
+    return [str(Path(sys.executable).parent), str(base if sys.platform == "win32" else base / "bin")]
 
 
 def _may_inherit(name: str, value: str) -> bool:

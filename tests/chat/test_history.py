@@ -15,7 +15,7 @@ from tests.chat.hubs import channel_of, events_of, hub_with
 
 pytestmark = pytest.mark.anyio
 
-SMALL = replace(SCRIPTED, context=7_500)
+SMALL = replace(SCRIPTED, context=9_000)
 LONG = "a long story about bees and their keepers " * 200
 
 
@@ -35,17 +35,18 @@ async def test_a_summary_is_kept_and_read_by_the_next_run(tmp_path: Path, projec
 async def test_a_run_that_was_cut_goes_on_from_the_summary_that_it_had_made(
     tmp_path: Path, project: Path
 ) -> None:
-    for name in ("a", "b", "c"):
+    for name in ("a", "b"):
         (project / name).write_text(f"{name} is for {LONG}")
-    reads = [calls(("read_file", {"path": name})) for name in ("a", "b")]
+    reads = [calls(("read_file", {"path": name}), text=LONG) for name in ("a", "b")]
     script = [*reads, "Read a.", [Gate(anyio.Event())]]
-    async with hub_with(tmp_path, *script, info=replace(SMALL, context=8_500)) as (hub, model):
+    async with hub_with(tmp_path, *script, info=SMALL) as (hub, model):
         run = await hub.runs.start(await channel_of(hub, project), "read a and b")
         async with hub.bus.subscribe(run.first_seq) as events:
             async for event in events:
+                assert event.type != "run.finished", event.data
                 if event.type == "message.created" and event.data["covers"]:
                     break
-    async with hub_with(tmp_path, "All read.", info=replace(SMALL, context=8_500)) as (hub, model):
+    async with hub_with(tmp_path, "All read.", info=SMALL) as (hub, model):
         async with hub.bus.subscribe(run.first_seq) as events:
             async for event in events:
                 if event.type == "run.finished":

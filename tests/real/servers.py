@@ -39,9 +39,9 @@ def from_pypi(name: str, *args: str, **config: Any) -> dict[str, Any]:
     return {"command": str(BIN / f"mcp-server-{name}"), "args": list(args), "trust": "trusted", **config}
 
 
-def everything(transport: str) -> tuple[str, ...]:
-    """The command of `server-everything`."""
-    return NODE, _entry("everything"), transport
+def npm_command(name: str) -> tuple[str, ...]:
+    """The command that starts a reference server from npm, on stdio."""
+    return NODE, _entry(name)
 
 
 def watched_everything(witness: Path) -> dict[str, Any]:
@@ -96,7 +96,9 @@ async def _start_web(transport: WebTransport, witness: Path, port: int) -> tuple
     assert process.stdout is not None
     with anyio.fail_after(START_S):
         line = await BufferedByteReceiveStream(process.stdout).receive_until(b"\n", 100)
-    return process, int(line.removeprefix(b"port "))
+    host, port_text = line.decode().split()
+    assert host == "127.0.0.1"
+    return process, int(port_text)
 
 
 def _preloaded(name: str) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Bad servers and bad files, one after the other, each beside a good server: what is wrong is told with names
 and advice, the good one works on, and nothing that was stored is lost.
 
-Each kind is looked at more closely elsewhere: floods, frames and encodings in `servers/transports`, handshakes
+Each kind is looked at more closely elsewhere: floods, frames, encodings in `servers/transports`, handshakes
 in `servers/test_owner.py`, definitions and names in `servers/test_schemas.py` and `servers/test_naming.py`,
 files in `servers/test_config_files.py`.
 """

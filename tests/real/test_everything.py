@@ -17,7 +17,7 @@ import pytest
 from manyhands.approvals.types import ApprovalState
 from manyhands.servers.endpoints import ClientFeatures
 from manyhands.tools.types import CallRecord
-from tests.real.servers import everything, watched_everything, web_everything
+from tests.real.servers import npm_command, watched_everything, web_everything
 from tests.real.watching import Watched, text, watched_hub
 from tests.servers.rig import BOUND, Caller, running, stdio_target, yes
 
@@ -224,7 +224,7 @@ async def test_an_address_is_visited_and_the_call_goes_on(
 
 
 async def test_without_a_model_sampling_is_not_declared() -> None:
-    async with running(stdio_target(*everything("stdio"))) as rig:
+    async with running(stdio_target(*npm_command("everything"))) as rig:
         await rig.up()
         assert rig.connection.catalogue is not None
         assert "trigger-sampling-request" not in {tool.name for tool in rig.connection.catalogue.tools}
@@ -238,7 +238,9 @@ async def test_with_a_model_sampling_asks_the_person_first() -> None:
         return {"role": "assistant", "model": "m", "content": {"type": "text", "text": "42"}}
 
     caller = Caller(answers=[yes()])
-    async with running(stdio_target(*everything("stdio")), features=ClientFeatures(sampler=model)) as rig:
+    async with running(
+        stdio_target(*npm_command("everything")), features=ClientFeatures(sampler=model)
+    ) as rig:
         result = await rig.call("trigger-sampling-request", caller, prompt="Why?", maxTokens=9)
     assert '"text": "42"' in result.text
     (question,) = caller.questions.all

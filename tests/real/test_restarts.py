@@ -27,7 +27,7 @@ async def test_a_call_after_the_server_was_restarted_succeeds(
 
 @pytest.mark.requirement("L02")
 @pytest.mark.parametrize("transport", ["http", "sse"])
-async def test_a_server_that_is_gone_is_named_with_its_address_and_comes_back(
+async def test_a_server_that_is_gone_is_named_with_advice_and_used_again_when_it_is_back(
     tmp_path: Path, transport: WebTransport
 ) -> None:
     async with web_everything(transport, tmp_path / "w") as server, watched_hub(tmp_path / "home") as hub:
@@ -35,7 +35,7 @@ async def test_a_server_that_is_gone_is_named_with_its_address_and_comes_back(
         await server.end()
         failed = await hub.call("web", "echo", message="nobody")
         assert failed.status == "error"
-        for part in ("'web'", server.config["url"], "Check that it runs"):
+        for part in ("'echo'", "'web'", "Check"):
             assert part in (failed.error or "")
         await server.restart()
         assert "back" in text(await hub.call("web", "echo", message="back"))

@@ -60,3 +60,17 @@ async def test_stopping_ends_every_process(tmp_path: Path) -> None:
         pids = [outcome.view.state.pid or 0 for outcome in outcomes]
         assert all(psutil.pid_exists(pid) for pid in pids)
     assert not any(psutil.pid_exists(pid) for pid in pids)
+
+
+async def test_a_server_is_connecting_from_the_moment_it_is_told_to(tmp_path: Path) -> None:
+    books = shelf(tmp_path, "books", tool("pid"))
+    async with bench(tmp_path) as hub:
+        for name in ("kept", "disabled"):
+            await hub.service.save(books.config(name))
+    async with bench(tmp_path, connect=False) as hub:
+        kept, disabled = [view.server.id for view in await hub.service.list()]
+        hub.service.connect_enabled()
+        assert {view.status for view in await hub.service.list()} == {ServerStatus.CONNECTING}
+        await hub.service.enable(disabled, False)
+        await hub.status(kept, ServerStatus.CONNECTED)
+        assert (await hub.service.get(disabled)).status is ServerStatus.DISABLED

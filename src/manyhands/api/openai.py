@@ -1,23 +1,25 @@
 """The hub as an OpenAI-compatible model that has tools: `/v1/chat/completions`, streaming and not.
 
 Each request is a run of its own in a thread of the channel that is named by `X-Manyhands-Channel` (else of
-one called "API"),
-with the conversation that the client sent. Nobody can be asked: what would ask is denied.
+one called "API"), with the conversation that the client sent. Nobody can be asked: what would ask is denied.
+Tools that a client brings along are passed over: the hub has its own.
 """
 
 from __future__ import annotations
 
 import base64
+import binascii
 import json
 import time
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter, Header, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from manyhands.api.access import HubOf
+from manyhands.api.access import HubOf, while_connected
+from manyhands.api.problems import openai_error
 from manyhands.chat.types import Message, Run, RunOptions, RunStatus
 from manyhands.clock import SystemClock
 from manyhands.errors import InvalidError
@@ -29,6 +31,8 @@ router = APIRouter(prefix="/v1", tags=["openai"])
 
 ROUTED = ("", "manyhands", "default")
 """Model names that mean: the hub's default."""
+UNANSWERED = (RunStatus.FAILED, RunStatus.CANCELLED)
+BAD_GATEWAY = 502
 
 
 class Wire(BaseModel):
@@ -63,27 +67,30 @@ async def list_models(hub: HubOf) -> dict[str, Any]:
 
 @router.post("/chat/completions", response_class=Response)
 async def complete(
-    hub: HubOf, body: Completion, x_manyhands_channel: Annotated[str | None, Header()] = None
+    request: Request,
+    hub: HubOf,
+    body: Completion,
+    x_manyhands_channel: Annotated[str | None, Header()] = None,
 ) -> Response:
     """Answer the last message, with the hub's tools."""
-    parent = await _parent(hub, x_manyhands_channel)
-    thread = await hub.channels.create_thread(parent, "API request", system_prompt=_system(body.messages))
     *earlier, last = _spoken(body.messages)
     if last.role != "user":
         raise InvalidError("The last message is not the user's.", hint="End with a message of role `user`.")
-    options = RunOptions(model=None if body.model in ROUTED else body.model, attended=False)
-    first = hub.bus.seq
+    images = _images(last)
+    model = None if body.model in ROUTED else (await hub.models.get(body.model)).id
+    parent = await _parent(hub, x_manyhands_channel)
+    thread = await hub.channels.create_thread(parent, "API request", system_prompt=_system(body.messages))
     run = await hub.runs.start(
         thread.id,
         _text(last),
-        options,
-        _images(last),
+        RunOptions(model=model, attended=False),
+        images,
         "api",
         history=[_stored(item, thread.id) for item in earlier],
     )
     if body.stream:
-        return StreamingResponse(_stream(hub, run, first, body), media_type="text/event-stream")
-    return JSONResponse(_answer(await _finished(hub, run, first)))
+        return StreamingResponse(_stream(hub, run, body), media_type="text/event-stream")
+    return _answer(await while_connected(request, lambda: _finished(hub, run)))
 
 
 async def _parent(hub: Hub, channel_id: str | None) -> str:
@@ -93,10 +100,10 @@ async def _parent(hub: Hub, channel_id: str | None) -> str:
     return channel.id
 
 
-async def _finished(hub: Hub, run: Run, since: int) -> Run:
+async def _finished(hub: Hub, run: Run) -> Run:
     """Wait for its end; a client that hangs up stops it."""
     try:
-        async with hub.bus.subscribe(since) as events:
+        async with hub.bus.subscribe(run.first_seq) as events:
             async for event in events:
                 if event.type == "run.finished" and event.data["id"] == run.id:
                     break
@@ -106,44 +113,51 @@ async def _finished(hub: Hub, run: Run, since: int) -> Run:
     return await hub.runs.get(run.id)
 
 
-async def _stream(hub: Hub, run: Run, since: int, body: Completion) -> AsyncIterator[bytes]:
-    yield _chunk(run, {"role": "assistant", "content": ""})
+async def _stream(hub: Hub, run: Run, body: Completion) -> AsyncIterator[bytes]:
     try:
-        async with hub.bus.subscribe(since) as events:
-            async for event in events:
-                if event.type == "run.delta" and event.data["run_id"] == run.id:
-                    yield _chunk(run, {"content": event.data["text"]})
-                elif event.type == "run.finished" and event.data["id"] == run.id:
-                    break
+        yield _chunk(run, {"role": "assistant", "content": ""})
+        async for text in _words(hub, run):
+            yield _chunk(run, {"content": text})
     except BaseException:
         await hub.runs.stop_soon(run.id)
         raise
     run = await hub.runs.get(run.id)
-    if run.status is RunStatus.FAILED:
-        yield _event({"error": _error(run)})
-    elif run.status is not RunStatus.COMPLETED and run.text:
-        yield _chunk(run, {"content": run.text})
-    yield _chunk(run, {}, _finish_reason(run))
-    if body.stream_options.include_usage:
-        yield _event(_head(run, "chat.completion.chunk") | {"choices": [], "usage": _usage(run)})
+    if run.status in UNANSWERED:
+        yield _event(_error(run))
+    else:
+        if run.status is not RunStatus.COMPLETED:
+            yield _chunk(run, {"content": run.text})
+        yield _chunk(run, {}, _finish_reason(run))
+        if body.stream_options.include_usage:
+            yield _event(_head(run, "chat.completion.chunk") | {"choices": [], "usage": _usage(run)})
     yield b"data: [DONE]\n\n"
 
 
-def _answer(run: Run) -> dict[str, Any]:
-    if run.status is RunStatus.FAILED:
-        return {"error": _error(run)}
+async def _words(hub: Hub, run: Run) -> AsyncIterator[str]:
+    """What the model says, with a gap between what it says before and after its calls."""
+    spoken = None
+    async with hub.bus.subscribe(run.first_seq) as events:
+        async for event in events:
+            if event.type == "run.delta" and event.data["run_id"] == run.id:
+                iteration = event.data["iteration"]
+                yield event.data["text"] if spoken in (None, iteration) else f"\n\n{event.data['text']}"
+                spoken = iteration
+            elif event.type == "run.finished" and event.data["id"] == run.id:
+                return
+
+
+def _answer(run: Run) -> Response:
+    if run.status in UNANSWERED:
+        return JSONResponse(_error(run), BAD_GATEWAY)
     message = {"role": "assistant", "content": run.text}
     choice = {"index": 0, "message": message, "finish_reason": _finish_reason(run), "logprobs": None}
-    return _head(run, "chat.completion") | {"choices": [choice], "usage": _usage(run)}
+    return JSONResponse(_head(run, "chat.completion") | {"choices": [choice], "usage": _usage(run)})
 
 
 def _error(run: Run) -> dict[str, Any]:
-    return {
-        "message": run.error or "The run failed.",
-        "type": "server_error",
-        "code": run.status.value,
-        "param": None,
-    }
+    stopped = run.status is RunStatus.CANCELLED
+    message = "The run was stopped." if stopped else run.error or "The run failed."
+    return openai_error(message, run.status.value, BAD_GATEWAY)
 
 
 def _finish_reason(run: Run) -> str:
@@ -198,13 +212,22 @@ def _text(message: ChatMessage) -> str:
 
 def _images(message: ChatMessage) -> list[Attachment]:
     """Pictures that came inside the message; addresses are not followed."""
-    found = []
-    for part in message.content if isinstance(message.content, list) else ():
-        url = str((part.get("image_url") or {}).get("url", ""))
-        head, _, data = url.partition(";base64,")
-        if part.get("type") == "image_url" and head.startswith("data:image/"):
-            found.append(Attachment("image", head.removeprefix("data:"), base64.b64decode(data)))
-    return found
+    parts = message.content if isinstance(message.content, list) else []
+    return [_image(part) for part in parts if part.get("type") == "image_url"]
+
+
+def _image(part: dict[str, Any]) -> Attachment:
+    given = part.get("image_url")
+    url = str(given.get("url", "") if isinstance(given, dict) else given)
+    head, separator, data = url.partition(";base64,")
+    if not separator or not head.startswith("data:image/"):
+        raise InvalidError(
+            "An image is not in the message itself.", hint="Send it as `data:image/png;base64,…`."
+        )
+    try:
+        return Attachment("image", head.removeprefix("data:"), base64.b64decode(data, validate=True))
+    except binascii.Error:
+        raise InvalidError("An image is not valid base64.", hint="Encode its bytes.") from None
 
 
 def _stored(message: ChatMessage, channel_id: str) -> Message:

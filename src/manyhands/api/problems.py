@@ -29,6 +29,8 @@ _CODES = {
     405: "method_not_allowed",
 }
 _CODES |= {413: "too_large", 422: "invalid", 429: "too_many", 503: "unavailable"}
+_OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+_KEPT = ("retry-after", "www-authenticate")
 _RESERVED = frozenset({"type", "title", "status", "code", "detail", "hint"})
 
 
@@ -66,6 +68,24 @@ def problem_of(error: ManyhandsError) -> Response:
     return problem(error.status, error.code, error.message, hint=error.hint, data=error.data, headers=headers)
 
 
+def for_path(path: str, answer: Response) -> Response:
+    """The answer as clients of that path expect it: under `/v1` in the form of OpenAI's API."""
+    if not path.startswith("/v1/"):
+        return answer
+    told = json.loads(bytes(answer.body))
+    status = 400 if answer.status_code == 422 else answer.status_code
+    headers = {name: answer.headers[name] for name in _KEPT if name in answer.headers}
+    message = " ".join(text for text in (told["detail"], told.get("hint")) if text)
+    content = json.dumps(openai_error(message, told["code"], status), ensure_ascii=False).encode()
+    return Response(content, status, headers=headers, media_type="application/json")
+
+
+def openai_error(message: str, code: str, status: int) -> dict[str, Any]:
+    """An error in the form of OpenAI's API."""
+    kind = _OPENAI_TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
+    return {"error": {"message": message, "type": kind, "code": code, "param": None}}
+
+
 def unexpected(error: BaseException) -> Response:
     """A mistake of ours: the log has it all, the caller a word to find it there."""
     reference = new_id("error")
@@ -88,7 +108,7 @@ def register(app: FastAPI) -> None:
 
 async def _on_ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, ManyhandsError)
-    return problem_of(error)
+    return for_path(request.url.path, problem_of(error))
 
 
 async def _on_http(request: Request, error: Exception) -> Response:
@@ -98,7 +118,8 @@ async def _on_http(request: Request, error: Exception) -> Response:
     if detail == HTTPStatus(status).phrase:
         detail = f"{request.method} {request.url.path}: {detail.lower()}."
     hint = "GET /api/openapi.json lists all routes." if status in (404, 405) else None
-    return problem(status, _CODES.get(status, "error"), detail, hint=hint, headers=error.headers)
+    answer = problem(status, _CODES.get(status, "error"), detail, hint=hint, headers=error.headers)
+    return for_path(request.url.path, answer)
 
 
 async def _on_validation(request: Request, error: Exception) -> Response:
@@ -106,13 +127,14 @@ async def _on_validation(request: Request, error: Exception) -> Response:
     found = [{"path": _path(one["loc"]), "message": _message(one)} for one in error.errors()]
     malformed = any(one["type"] == "json_invalid" for one in error.errors())
     first = found[0]
-    return problem(
+    answer = problem(
         400 if malformed else 422,
         "invalid",
         f"{first['path']}: {first['message']}." if first["path"] else f"{first['message']}.",
         hint="Correct it and send it again.",
         data={"errors": found},
     )
+    return for_path(request.url.path, answer)
 
 
 def _path(location: tuple[int | str, ...]) -> str:

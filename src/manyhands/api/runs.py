@@ -10,9 +10,10 @@ from fastapi import APIRouter, Header, Query, Response
 from pydantic import Field
 
 from manyhands.api import schemas
-from manyhands.api.access import PAGE, Cursor, HubOf, Limit, items
+from manyhands.api.access import PAGE, Cursor, HubOf, Limit, items, slice_page
 from manyhands.api.live import EventStream, resume_at
 from manyhands.chat.types import Message, Run, RunOptions
+from manyhands.chat.usage import By
 from manyhands.chat.views import message_json, run_json
 from manyhands.errors import InvalidError
 from manyhands.models.types import Attachment
@@ -168,6 +169,15 @@ async def replay_run(hub: HubOf, run_id: str, body: ReplayWith) -> dict[str, Any
 async def diff_runs(hub: HubOf, run_id: str, other_id: str) -> dict[str, Any]:
     """Two runs compared as transcripts."""
     return await hub.runs.diff(run_id, other_id)
+
+
+@router.get("/usage")
+async def get_usage(
+    hub: HubOf, by: Annotated[By, Query()] = "run", limit: Limit = PAGE, cursor: Cursor = None
+) -> schemas.Items[dict[str, Any]]:
+    """Tokens and US dollars by run or by channel; calls and the size of their results by server."""
+    page, following = slice_page(await hub.runs.usage(by), limit, cursor)
+    return items(page, following, dict)
 
 
 @router.get(

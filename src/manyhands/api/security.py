@@ -20,7 +20,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manyhands.api.pages import page
-from manyhands.api.problems import problem_of, unexpected
+from manyhands.api.problems import for_path, problem_of, unexpected
 from manyhands.errors import ManyhandsError, NotAllowedError, TooLargeError, UnauthorizedError
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -77,9 +77,10 @@ class Gate:
         try:
             answer = self._check(scope)
         except UnauthorizedError as error:
-            answer = page("welcome.html", 401) if _wants_page(scope) else problem_of(error)
+            refusal = for_path(scope["path"], problem_of(error))
+            answer = page("welcome.html", 401) if _wants_page(scope) else refusal
         except ManyhandsError as error:
-            answer = problem_of(error)
+            answer = for_path(scope["path"], problem_of(error))
         if answer is not None:
             await answer(scope, receive, send)
             return
@@ -88,7 +89,7 @@ class Gate:
         except Exception as error:  # border: whatever happens in a request ends in an answer
             if send.started:
                 raise
-            await unexpected(error)(scope, receive, send)
+            await for_path(scope["path"], unexpected(error))(scope, receive, send)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:

@@ -29,6 +29,10 @@ class Speakers(Protocol):
         """The text of one of them."""
         ...
 
+    async def up_to_date(self, timeout_s: float) -> None:
+        """Wait a moment for lists of tools that have changed and are being read."""
+        ...
+
     async def settled(self, timeout_s: float) -> Sequence[str]:
         """Wait until no server is connecting any more; the answer names those that still are."""
         ...

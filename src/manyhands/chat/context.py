@@ -77,9 +77,9 @@ def borders(turns: Sequence[Turn]) -> Sequence[int]:
     """How many turns a summary may stand for: all before the person's last message, or all before the last
     round of calls.
     """
-    said = [index for index, turn in enumerate(turns) if turn.role == "user"]
-    rounds = [index for index, turn in enumerate(turns) if turn.role == "assistant"]
-    return sorted({border for border in (*said[-1:], *rounds[-1:]) if border > 0})
+    last_words = max((index for index, turn in enumerate(turns) if turn.role == "user"), default=0)
+    last_round = len(turns) - unread(turns) - 1
+    return [border for border in (last_words, last_round) if border >= max(1, last_words)]
 
 
 def summed(turns: Sequence[Turn], summary: Summary | None) -> list[Turn]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from manyhands.chat import context as sizes
+from manyhands.chat.context import weight
 from manyhands.chat.prompt import Skill
 from manyhands.chat.types import Channel
 from manyhands.errors import ManyhandsError
@@ -21,6 +21,9 @@ from manyhands.tools.types import NATIVE, CallContext, CallRecord, Listing, Tool
 
 DESCRIPTION_LIMIT = 4_000
 FOUND_LIMIT = 8
+NAMED = 30
+FRESH_S = 0.5
+"""How long an iteration waits for lists of tools that have changed and are being read."""
 
 SEARCH_TOOLS = ToolSpec(
     "search_tools",
@@ -95,6 +98,8 @@ class Skills(Protocol):
 
     async def read_skill(self, name: str, channel: Channel | None) -> str: ...
 
+    async def up_to_date(self, timeout_s: float) -> None: ...
+
 
 @dataclass
 class RunHands:
@@ -108,15 +113,28 @@ class RunHands:
     call_ids: Mapping[str, str]
     skills: Skills
     deferred: bool = False
+    news: list[str] = field(default_factory=list)
+    """What the model is told of tools that came or went during the run."""
+    _known: frozenset[str] | None = None
 
     async def offer(self) -> Sequence[ToolSpec]:
+        await self.skills.up_to_date(FRESH_S)
         listings = [listing for listing in await self.toolbox.list(self.channel) if listing.offered]
+        self._compare(frozenset(listing.definition.full_name for listing in listings))
         specs = [to_spec(listing) for listing in listings]
         self.deferred = self.budget_tokens is not None and weight(specs) > self.budget_tokens
         if self.deferred:
             native = [to_spec(listing) for listing in listings if listing.definition.server == NATIVE]
             specs = [*native, *FINDERS]
         return [*specs, READ_SKILL] if await self.skills.all_skills(self.channel) else specs
+
+    def _compare(self, names: frozenset[str]) -> None:
+        known, self._known = self._known, names
+        if known is not None:
+            if added := sorted(names - known):
+                self.news.append(f"New tools since this run began: {_some(added)}.")
+            if gone := sorted(known - names):
+                self.news.append(f"Tools that are gone since this run began: {_some(gone)}.")
 
     async def call(self, call: ToolRequest, iteration: int) -> Turn:
         if self.deferred and call.name in (SEARCH_TOOLS.name, DESCRIBE_TOOL.name, CALL_TOOL.name):
@@ -180,12 +198,6 @@ def to_spec(listing: Listing) -> ToolSpec:
     return ToolSpec(definition.full_name, definition.description[:DESCRIPTION_LIMIT], definition.input_schema)
 
 
-def weight(specs: Sequence[ToolSpec]) -> int:
-    """About how many tokens these definitions take."""
-    text = sum(len(spec.name) + len(spec.description) + len(json.dumps(dict(spec.schema))) for spec in specs)
-    return int(text / sizes.CHARS_PER_TOKEN)
-
-
 def turn_of(call: ToolRequest, record: CallRecord) -> Turn:
     """A finished call as the model observes it."""
     return Turn(
@@ -207,6 +219,11 @@ def pictures(record: CallRecord) -> tuple[Attachment, ...]:
             mime = str(block.get("mimeType", "image/png"))
             found.append(Attachment(f"{record.tool}-{number}", mime, base64.b64decode(data)))
     return tuple(found)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
 
 
 def _said(call: ToolRequest, text: str, *, is_error: bool = False) -> Turn:

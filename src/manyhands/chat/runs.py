@@ -19,9 +19,11 @@ from sqlalchemy import Connection
 
 from manyhands.chat import message_store, run_store
 from manyhands.chat.attachments import AttachmentStore
+from manyhands.chat.expansion import Offers, expand
 from manyhands.chat.loop import Ending
 from manyhands.chat.replay import compare, transcript
-from manyhands.chat.types import Message, Run, RunOptions, RunStatus
+from manyhands.chat.types import Channel, Message, Run, RunOptions, RunStatus
+from manyhands.chat.usage import By, Rows, select_usage
 from manyhands.chat.views import message_json, run_json
 from manyhands.chat.work import Channels, Workshop
 from manyhands.clock import Clock
@@ -48,6 +50,7 @@ class RunService:
         channels: Channels,
         attachments: AttachmentStore,
         workshop: Workshop,
+        offers: Offers,
     ) -> None:
         self._store = store
         self._bus = bus
@@ -55,6 +58,7 @@ class RunService:
         self._channels = channels
         self._attachments = attachments
         self._workshop = workshop
+        self._offers = offers
         self._waiting: dict[str, deque[str]] = {}
         self._active: dict[str, str] = {}
         self._scopes: dict[str, anyio.CancelScope] = {}
@@ -85,9 +89,9 @@ class RunService:
 
         `history`: what was said before in a conversation that another program keeps.
         """
-        await self._channels.get(channel_id)
+        channel = await self._channels.get(channel_id)
         run = self._new_run(channel_id, options or RunOptions(), author_id)
-        message = await self._new_message(channel_id, prompt, attachments, author_id)
+        message = await self._new_message(channel, prompt, attachments, author_id)
         message = replace(message, run_id=run.id)
 
         def work(conn: Connection) -> None:
@@ -108,10 +112,8 @@ class RunService:
             run = await self.start(channel_id, content, None, attachments, author_id)
             first = await self._store.read(lambda conn: message_store.select_of_run(conn, run.id)[0])
             return first, run
-        await self._channels.get(channel_id)
-        message = replace(
-            await self._new_message(channel_id, content, attachments, author_id), state="queued"
-        )
+        channel = await self._channels.get(channel_id)
+        message = replace(await self._new_message(channel, content, attachments, author_id), state="queued")
         await self._store.write(lambda conn: message_store.insert_messages(conn, [message]))
         self._bus.publish("message.created", message_json(message), channel_id=channel_id)
         # The run may have ended while the message was being stored.
@@ -144,17 +146,19 @@ class RunService:
         return message
 
     async def _new_message(
-        self, channel_id: str, content: str, attachments: Sequence[Attachment], author_id: str
+        self, channel: Channel, content: str, attachments: Sequence[Attachment], author_id: str
     ) -> Message:
         _check_prompt(content)
+        meant = await expand(content, channel, self._offers)
+        files = (*attachments, *meant.attachments)
         return Message(
             id=new_id("msg"),
-            channel_id=channel_id,
+            channel_id=channel.id,
             role="user",
-            content=content,
+            content=meant.text,
             at=self._clock.now(),
             author_id=author_id,
-            attachments=[await self._attachments.keep(attachment) for attachment in attachments],
+            attachments=[await self._attachments.keep(attachment) for attachment in files],
         )
 
     def _new_run(self, channel_id: str, options: RunOptions, author_id: str) -> Run:
@@ -225,6 +229,10 @@ class RunService:
         text = compare(left, right, one, other)
         return {"runs": [one, other], "same": not text, "diff": text}
 
+    async def usage(self, by: By) -> Rows:
+        """What was used so far, by run, by channel or by server."""
+        return await self._store.read(lambda conn: select_usage(conn, by))
+
     # --- stopping
 
     async def cancel(self, run_id: str) -> Run:
@@ -264,6 +272,7 @@ class RunService:
             raise ConflictError("Runs are not being served.", hint="Start the hub first.")
         run_id = queue.popleft()
         self._active[channel_id] = run_id
+        self._scopes[run_id] = anyio.CancelScope()  # from now on stopping it means this
         self._group.start_soon(self._work, channel_id, run_id)
 
     async def _work(self, channel_id: str, run_id: str) -> None:
@@ -302,13 +311,11 @@ class RunService:
 
         When the hub itself stops, the run stays open and goes on later.
         """
-        run = await self._change(
-            run, status=RunStatus.RUNNING, started_at=run.started_at or self._clock.now()
-        )
-        self._bus.publish("run.started", run_json(run), channel_id=run.channel_id)
         ending = Ending(RunStatus.CANCELLED, "")
-        with anyio.CancelScope() as scope:
-            self._scopes[run.id] = scope
+        with self._scopes[run.id]:
+            started = run.started_at or self._clock.now()
+            run = await self._change(run, status=RunStatus.RUNNING, started_at=started)
+            self._bus.publish("run.started", run_json(run), channel_id=run.channel_id)
             try:
                 ending = await self._workshop.work(run)
             except Exception as error:  # border: whatever goes wrong is the run's outcome

@@ -54,6 +54,9 @@ class ServerSpeakers:
                             break
         return await self._connecting()
 
+    async def up_to_date(self, timeout_s: float) -> None:
+        await self._servers.up_to_date(timeout_s)
+
     async def _connecting(self) -> Sequence[str]:
         views = await self._servers.list()
         return [view.server.config.name for view in views if view.status is ServerStatus.CONNECTING]
@@ -65,8 +68,9 @@ class ServerSpeakers:
 
 def _skill(server: str, item: Mapping[str, Any]) -> Skill:
     uri = str(item.get("uri", ""))
-    name = str(item.get("name") or uri.removeprefix("skill://").partition("/")[0])
-    return Skill(server, name, str(item.get("description") or ""), uri)
+    about = item.get("frontmatter") or item
+    name = str(about.get("name") or uri.removeprefix("skill://").partition("/")[0])
+    return Skill(server, name, str(about.get("description") or ""), uri)
 
 
 def _text(resource: Mapping[str, Any]) -> str:

@@ -70,7 +70,8 @@ class Workshop:
         await self.store.write(lambda conn: run_store.update_run(conn, run.id, {"model": run.model}))
         record = RunRecord(run, model.info, self.store, self.bus, self.clock, self.attachments)
         hands = self._hands(run, channel, model, record)
-        loop = Loop(self._mind(channel, model, record), hands, record, self._limit(run), run.iterations)
+        mind = self._mind(channel, model, record, hands)
+        loop = Loop(mind, hands, record, self._limit(run), run.iterations)
         history = await self.store.read(lambda conn: select_history(conn, run))
         turns = await self._turns(history)
         turns += await self._pick_up(run, channel, history, record, hands)
@@ -86,11 +87,11 @@ class Workshop:
         chosen = await self.models.resolve(model or run.model)
         return await replay(own, await self._turns(before), chosen, self._limit(run))
 
-    def _mind(self, channel: Channel, model: Model, record: RunRecord) -> RunMind:
+    def _mind(self, channel: Channel, model: Model, record: RunRecord, hands: RunHands) -> RunMind:
         return RunMind(
             record.run,
             model,
-            lambda: brief(channel, self.speakers),
+            lambda: brief(channel, self.speakers, hands.news),
             self.bus,
             on_usage=record.count,
             on_summary=record.sum_up,
@@ -114,10 +115,15 @@ class Workshop:
         return run.options.max_iterations or self.settings.current.mcp_max_iterations
 
     async def _settle(self, run: Run) -> None:
-        late = await self.speakers.settled(self.settings.current.first_iteration_wait_s)
-        if late:
-            text = f"Starting without {', '.join(late)}: still connecting."
-            self.bus.publish("run.notice", {"run_id": run.id, "text": text}, channel_id=run.channel_id)
+        """Before the first iteration: wait for servers that are still connecting, and say so."""
+        seconds = self.settings.current.first_iteration_wait_s
+        if awaited := await self.speakers.settled(0):
+            self._notice(run, f"Waiting for {', '.join(awaited)} to connect, {seconds:g} s at most.")
+            if late := await self.speakers.settled(seconds):
+                self._notice(run, f"Starting without {', '.join(late)}: still connecting.")
+
+    def _notice(self, run: Run, text: str) -> None:
+        self.bus.publish("run.notice", {"run_id": run.id, "text": text}, channel_id=run.channel_id)
 
     async def _turns(self, history: Sequence[Message]) -> list[Turn]:
         names = tool_names(history)

@@ -19,7 +19,7 @@ SHOWN_APART = {
     *("url", "mode", "elicitation_id"),
 }
 FOR_MACHINES = {"scopes", "rule_id", "annotations"}
-KNOWN_ANYWAY = (None, "", [], {}, "owner")
+KNOWN_ANYWAY: tuple[Any, ...] = (None, "", [], {}, "owner")
 
 
 def answer_here(api: Api, approval: Json) -> Json | None:

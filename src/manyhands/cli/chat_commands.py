@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from manyhands.cli.attachments import read_attachment
 from manyhands.cli.client import Api, Json, pages, segment
-from manyhands.cli.composer import prompt_commands, read_attachment
 from manyhands.cli.output import human_size, plural
 from manyhands.cli.terminal import columns, fit, one_line, paint
 from manyhands.errors import ManyhandsError, NotFoundError
@@ -17,7 +17,7 @@ HELP = {
     "/model [ID]": "show the models, or ask this one from now on",
     "/tools": "the tools that the model is offered",
     "/attach FILE": "send a file or picture with the next message",
-    "/SERVER:PROMPT …": "send a server's prompt; arguments in order, or NAME=VALUE",
+    "/SERVER:PROMPT …": "say a server's prompt; arguments in order, or NAME=VALUE",
     "@SERVER:URI": "anywhere in a message: attach a server's resource",
     "/quit": "leave (Ctrl-D, too)",
 }
@@ -76,7 +76,7 @@ class Commands:
         if self._prompts is None:
             self._prompts = ()
             with suppress(ManyhandsError):
-                self._prompts = [str(prompt["command"]) for prompt in prompt_commands(self.api)]
+                self._prompts = _prompt_commands(self.api)
         return [word for word in (*WORDS, *self._prompts) if word.startswith(text)]
 
     def _help(self) -> str:
@@ -110,3 +110,13 @@ class Commands:
         self.files.append(file)
         size = human_size(len(file["data"]) * 3 // 4)
         return f"{file['name']} ({file['mime']}, {size}) goes with your next message."
+
+
+def _prompt_commands(api: Api) -> list[str]:
+    """The prompts of the connected servers, as they are called."""
+    return [
+        str(prompt["command"])
+        for server in pages(api, "/servers")
+        if server["status"] == "connected"
+        for prompt in pages(api, f"/servers/{server['id']}/prompts")
+    ]

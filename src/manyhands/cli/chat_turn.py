@@ -8,8 +8,7 @@ from typing import Any
 from manyhands.cli.attending import Attendant
 from manyhands.cli.chat_commands import Commands, Quit
 from manyhands.cli.chat_line import SIGN, DraftLine
-from manyhands.cli.client import Api, Json, segment
-from manyhands.cli.composer import compose
+from manyhands.cli.client import LONG_TIMEOUT_S, Api, Json, segment
 from manyhands.cli.feed import Feed, Interrupts
 from manyhands.cli.run_view import RunView
 from manyhands.cli.terminal import fit, one_line, paint
@@ -46,14 +45,14 @@ class ChatTurn(Attendant):
     def take(self, text: str) -> Json:
         """Until everything that was said is worked on; the last run."""
         commands = self._commands
-        composed = compose(self._api, commands.channel_id, text, commands.take_files())
         body = {
-            "prompt": composed.text,
-            "attachments": list(composed.attachments),
+            "prompt": text,
+            "attachments": commands.take_files(),
             "model": commands.model,
             "attended": self._asks,
         }
-        started = self._api.request("POST", f"/channels/{segment(commands.channel_id)}/runs", body)
+        path = f"/channels/{segment(commands.channel_id)}/runs"
+        started = self._api.request("POST", path, body, timeout=LONG_TIMEOUT_S)
         self._next_run = str(started["run_id"])
         while run_id := self._following_run():
             ended = self.attend(run_id)
@@ -100,13 +99,12 @@ class ChatTurn(Attendant):
             if answer := commands.run(message):
                 self._view.say(answer)
                 return
-            composed = compose(self._api, commands.channel_id, message, commands.take_files())
             body = {
                 "channel_id": commands.channel_id,
-                "content": composed.text,
-                "attachments": list(composed.attachments),
+                "content": message,
+                "attachments": commands.take_files(),
             }
-            sent = self._api.request("POST", "/messages", body)
+            sent = self._api.request("POST", "/messages", body, timeout=LONG_TIMEOUT_S)
         except Quit:
             self.leaves = True
             self.stop()

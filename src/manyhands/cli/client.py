@@ -6,7 +6,6 @@ daemon `manyhands.cli.inprocess` offers the same interface.
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import socket
@@ -14,11 +13,15 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote, urlencode, urlsplit
 
+from manyhands.cli.plain_http import PlainConnection, PlainResponse
 from manyhands.errors import InvalidError, ManyhandsError, UnavailableError
 from manyhands.home import Home
+
+if TYPE_CHECKING:
+    from http.client import HTTPResponse, HTTPSConnection
 
 Json = dict[str, Any]
 
@@ -108,6 +111,11 @@ class HttpApi:
                 hint="Set MANYHANDS_URL to something like http://127.0.0.1:8222, or unset it.",
             )
         self._parts = parts
+        self._failures: tuple[type[Exception], ...] = (OSError,)
+        if parts.scheme == "https":
+            from http.client import HTTPException
+
+            self._failures = (OSError, HTTPException)
 
     def request(
         self,
@@ -126,17 +134,22 @@ class HttpApi:
                 f"The daemon at {self.address.url} did not answer within {timeout:.0f} s.",
                 hint="`manyhands status` tells whether it is alive.",
             ) from error
-        except (OSError, http.client.HTTPException) as error:
+        except self._failures as error:
             raise self._unreachable(error) from error
         finally:
             connection.close()
 
-    def _connect(self, timeout: float) -> http.client.HTTPConnection:
-        secure = self._parts.scheme == "https"
-        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        return kind(self._parts.hostname or "", self._parts.port, timeout=timeout)
+    def _connect(self, timeout: float) -> PlainConnection | HTTPSConnection:
+        host, port = self._parts.hostname or "", self._parts.port
+        if self._parts.scheme == "http":
+            return PlainConnection(host, port, timeout)
+        from http.client import HTTPSConnection
 
-    def _exchange(self, connection: http.client.HTTPConnection, method: str, target: str, body: Any) -> Any:
+        return HTTPSConnection(host, port, timeout=timeout)
+
+    def _exchange(
+        self, connection: PlainConnection | HTTPSConnection, method: str, target: str, body: Any
+    ) -> Any:
         headers, payload = self._headers(), None
         if body is not None:
             payload = json.dumps(body).encode()
@@ -159,23 +172,26 @@ class HttpApi:
         connection = self._connect(SILENCE_S)
         try:
             connection.connect()
-            listening = connection.sock
+            listening: socket.socket | None = connection.sock
             path = self._parts.path + target("/events", {"since": since})
             connection.request("GET", path, headers=self._headers())
             response = connection.getresponse()
             if response.status != 200:
                 decode(response.status, response.getheader("Content-Type") or "", response.read())
             response.readline()  # its greeting: from here on nothing is missed
-        except (OSError, http.client.HTTPException) as error:
+        except self._failures as error:
             connection.close()
             raise self._unreachable(error) from error
-        reader = threading.Thread(target=_tell_events, args=(response, tell), name="events", daemon=True)
+        reader = threading.Thread(
+            target=_tell_events, args=(response, tell, self._failures), name="events", daemon=True
+        )
         reader.start()
         try:
             yield
         finally:
-            with suppress(OSError):
-                listening.shutdown(socket.SHUT_RDWR)  # wakes the reader
+            if listening is not None:
+                with suppress(OSError):
+                    listening.shutdown(socket.SHUT_RDWR)  # wakes the reader
             reader.join(timeout=5)
             response.close()
             connection.close()
@@ -190,9 +206,13 @@ class HttpApi:
         """Every request has closed its own connection."""
 
 
-def _tell_events(response: http.client.HTTPResponse, tell: Callable[[Json], None]) -> None:
+def _tell_events(
+    response: PlainResponse | HTTPResponse,
+    tell: Callable[[Json], None],
+    failures: tuple[type[Exception], ...],
+) -> None:
     """The envelopes of a `text/event-stream`, until it ends."""
-    with suppress(OSError, http.client.HTTPException, ValueError):
+    with suppress(*failures, ValueError):
         while line := response.readline():
             if line.startswith(b"data: "):
                 tell(json.loads(line[6:]))

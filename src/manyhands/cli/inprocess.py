@@ -91,10 +91,11 @@ class InProcessApi:
         try:
             status, kind, payload = asked.result(timeout)
         except (TimeoutError, CancelledError) as error:
+            asked.cancel()
             raise UnavailableError(f"No answer within {timeout:.0f} s.", hint="Try again.") from error
         finally:
-            if asked.done():
-                del self._under_way[asked]
+            if asked.done():  # else the wait was interrupted, and `close` has to cancel it
+                self._under_way.pop(asked, None)
         return decode(status, kind, payload)
 
     async def _send(
@@ -124,11 +125,10 @@ class InProcessApi:
         self._portal.call(self._hub.start_servers)
 
     def close(self) -> None:
-        """Cancel what is still asked, let it say so to its server, then end the hub in its own bounded steps."""
+        """Cancel what is still asked, let it tell its server so, then end the hub in its bounded steps."""
         for asked, ended in list(self._under_way.items()):
-            if asked.running():
-                asked.cancel()
-                ended.wait(CANCEL_WITHIN_S)
+            asked.cancel()
+            ended.wait(CANCEL_WITHIN_S)
         self._stack.close()
 
 

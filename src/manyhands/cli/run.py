@@ -11,7 +11,7 @@ import click
 
 from manyhands.cli.attending import Attendant
 from manyhands.cli.channels import channel_options, chosen_channel
-from manyhands.cli.client import Api, Json, segment
+from manyhands.cli.client import LONG_TIMEOUT_S, Api, Json, segment
 from manyhands.cli.command import HubCommand, json_option, pass_session
 from manyhands.cli.completion import complete_model
 from manyhands.cli.feed import Feed, Interrupts, unwinding
@@ -67,19 +67,20 @@ def run(
     It belongs to the conversation of the current directory, unless told otherwise. What needs your approval
     is asked on a terminal, and denied where there is none.
     """
-    options = {
+    body = {
+        "prompt": _text(prompt),
+        "attachments": [_attached(name) for name in attach],
         "model": model,
         "max_iterations": max_iterations,
         "allow": list(allow),
         "attended": can_be_asked(),
     }
-    text, files = _text(prompt), [_attached(name) for name in attach]
     api = session.api
     api.start_servers()
     channel_id = chosen_channel(api, channel, directory) or here(api)
     with ExitStack() as stack:
         silent = stack.enter_context(Progress("working")) if as_json or quiet else None
-        ended, stopped = _work(api, channel_id, text, files, options, silent)
+        ended, stopped = _work(api, channel_id, body, silent)
     if as_json:
         print_json(api.request("GET", f"/runs/{segment(ended['id'])}"))
     elif quiet:
@@ -87,19 +88,15 @@ def run(
     return exit_code(ended, stopped=stopped)
 
 
-def _work(
-    api: Api, channel_id: str, text: str, files: Sequence[Json], options: Json, silent: Progress | None
-) -> tuple[Json, bool]:
+def _work(api: Api, channel_id: str, body: Json, silent: Progress | None) -> tuple[Json, bool]:
     """The run as it ended, and whether it was stopped here."""
-    from manyhands.cli.composer import compose
-
     view = RunView(SilentPage() if silent else new_page())
     aside = nullcontext if silent is None else silent.aside
     with unwinding(), Feed(api) as feed, Interrupts(feed) as interrupts:
-        composed = compose(api, channel_id, text, files)
-        body = {**options, "prompt": composed.text, "attachments": list(composed.attachments)}
-        started = api.request("POST", f"/channels/{segment(channel_id)}/runs", body)
-        attendant = Attendant(api, feed, view, interrupts, asks=bool(options["attended"]), aside=aside)
+        # A prompt or resource of a server that the text names is fetched first, however long that takes.
+        path = f"/channels/{segment(channel_id)}/runs"
+        started = api.request("POST", path, body, timeout=LONG_TIMEOUT_S)
+        attendant = Attendant(api, feed, view, interrupts, asks=bool(body["attended"]), aside=aside)
         ended = attendant.attend(started["run_id"])
         view.finish(ended)
         return ended, attendant.is_stopping
@@ -133,6 +130,6 @@ def _text(prompt: Sequence[str]) -> str:
 
 
 def _attached(name: str) -> Json:
-    from manyhands.cli.composer import read_attachment
+    from manyhands.cli.attachments import read_attachment
 
     return read_attachment(name)

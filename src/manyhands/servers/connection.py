@@ -147,6 +147,11 @@ class Connection:
         """Whether the server has asked which directories it may work in."""
         return self._wants_roots
 
+    async def up_to_date(self) -> None:
+        """Wait until its catalogue has every change that the server has told of."""
+        if (line := self._owner.serving) is not None:
+            await line.up_to_date()
+
     # Tools.
 
     async def call_tool(

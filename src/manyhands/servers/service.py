@@ -279,6 +279,10 @@ class ServerService:
         """A tool to be called; calling it connects its server if need be."""
         return self._shelf.tool(full_name, channel)
 
+    async def up_to_date(self, timeout_s: float) -> None:
+        """Wait a moment for lists that servers have said to have changed and that are being read."""
+        await self._live.up_to_date(timeout_s)
+
     def server_policy(self, server_id: int) -> ServerPolicy:
         config = self._registry.get(server_id).server.config
         return ServerPolicy(config.trust, config.parallel)

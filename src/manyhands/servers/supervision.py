@@ -86,11 +86,20 @@ class Supervision:
                 found.setdefault(connection.key.server_id, []).append(connection.state.pid)
         return found
 
+    async def up_to_date(self, timeout_s: float) -> None:
+        """Wait until the lists have every change that servers have told of, but not for longer than that."""
+        with anyio.move_on_after(timeout_s):
+            for connection in self._pool.all():
+                await connection.up_to_date()
+
     # --- connecting
 
     def connect_in_background(self, servers: Iterable[Server]) -> None:
         """Begin with all of them; each has its turn and its own time, and nobody waits."""
-        waiting = list(servers)
+        waiting = [server for server in servers if self.obstacle(server) is None]
+        for server in waiting:
+            # From now on and not from its turn on: a run that begins meanwhile waits for it.
+            self._suppose(server.id, ServerStatus.CONNECTING)
         if waiting:
             self._tasks.start_soon(self._connect_each, waiting)
 
@@ -100,6 +109,13 @@ class Supervision:
             if known is not None and self.obstacle(known.server) is None:
                 async with self._turn(server.id):
                     await self._pool.open(known.server)
+            else:
+                self._suppose(server.id, ServerStatus.DISCONNECTED)
+
+    def _suppose(self, server_id: int, status: ServerStatus) -> None:
+        """How a server stands that has no connection which could tell."""
+        if self._pool.get(server_id) is None:
+            self._state_changed(ConnectionKey(server_id, None), ConnectionState(status))
 
     async def connect(self, known: Known, *, anew: bool, wait: bool) -> str | None:
         """Connect a server, ending what is there first if `anew`; why it failed, or nothing."""

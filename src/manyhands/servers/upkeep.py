@@ -73,12 +73,19 @@ class Upkeep(Line):
         self._publish = publish
         self._resource_updated = resource_updated
         self._dirty = anyio.Event()
+        self._current = anyio.Event()
         self._fetching = anyio.Lock()
         self._watched_resources: anyio.CancelScope | None = None
 
     def changed(self) -> None:
         """The server says that something in its lists has changed."""
         self._dirty.set()
+        if self._current.is_set():
+            self._current = anyio.Event()
+
+    async def up_to_date(self) -> None:
+        """Wait until every change that the server has told of has been read."""
+        await self._current.wait()
 
     async def run(self, ready: Callable[[], None]) -> None:
         """Read the catalogue, say that the connection is ready, and look after it until it is over."""
@@ -111,6 +118,8 @@ class Upkeep(Line):
             if found != self.catalogue:
                 self.catalogue = found
                 self._publish(found)
+            if not self._dirty.is_set():
+                self._current.set()
 
     async def _refresh_when_changed(self) -> None:
         while True:

@@ -35,6 +35,10 @@ class Store(Protocol):
         """Run it in a transaction of its own; when this returns, it is committed."""
         ...
 
+    async def write_now(self, work: Work[T]) -> T:
+        """Like `write`, for a row or two by prepared statements (`store.direct`) that somebody waits for."""
+        ...
+
     def post(self, work: Work[object]) -> None:
         """Run it like `write`, in order with other posted work, without waiting; a failure is logged."""
         ...

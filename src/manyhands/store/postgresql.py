@@ -85,6 +85,9 @@ class PostgresStore:
                 return await conn.run_sync(work)
         raise _too_slow()
 
+    async def write_now(self, work: Work[T]) -> T:
+        return await self.write(work)
+
     def post(self, work: Work[object]) -> None:
         self._check_open()
         self._posted.append(work)

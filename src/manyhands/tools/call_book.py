@@ -18,7 +18,7 @@ import anyio
 from manyhands.errors import ManyhandsError, ToolFault, UnavailableError
 from manyhands.events import EventBus
 from manyhands.settings import CurrentSettings
-from manyhands.store.engine import Store
+from manyhands.store.engine import Store, Work
 from manyhands.tools import call_log as rows
 from manyhands.tools.large_results import GIVEN_BINARY, Weight, cut_text, page_text, stand_in, weigh
 from manyhands.tools.outcomes import Outcome, error_of, named_tool, of_error
@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 END_LIMIT_S = 60.0
 LOGGED_BLOCK = 8192
 EVENT_TEXT = 4000
+FEW = 4
 
 Redact = Callable[[Any], Any]
 
@@ -51,15 +52,23 @@ class CallBook:
         self._settings = settings
         self._files = files
         self._redact = redact
+        self._underway: set[str] = set()
+
+    async def _write(self, work: Work[object]) -> None:
+        """A few calls want their rows at once; many are better served by one commit for all of them."""
+        write = self._store.write_now if len(self._underway) <= FEW else self._store.write
+        await write(work)
 
     async def begin(self, record: CallRecord) -> CallRecord | None:
         """Commit the row of a call that is about to start; if that fails, answer with how it failed."""
+        self._underway.add(record.id)
         try:
-            await self._store.write(lambda conn: rows.begin_call(conn, record))
+            await self._write(lambda conn: rows.begin_call(conn, record))
         except Exception as error:  # noqa: BLE001 - border: a call that cannot be logged does not start
             failed = _unlogged(
                 record, f"{_who(record)} was not called because that could not be logged: {_why(error)}"
             )
+            self._underway.discard(record.id)
             self._publish("tool.finished", failed)
             return failed
         return None
@@ -71,10 +80,11 @@ class CallBook:
         """Commit how it ended and hand out the record. Cancelled on the way, it can be done again."""
         given, logged = await self._finished(record, outcome, duration_ms)
         try:
-            await self._store.write(lambda conn: rows.end_call(conn, logged))
+            await self._write(lambda conn: rows.end_call(conn, logged))
         except Exception as error:  # noqa: BLE001 - border: the tool has run, so its result is handed out
             text = f"{_who(record)} was called, but how it ended could not be logged: {_why(error)}"
             given = logged = _unlogged(given, text)
+        self._underway.discard(record.id)
         self._publish("tool.finished", logged)
         return given
 
@@ -82,6 +92,7 @@ class CallBook:
         """The same for a caller who is gone: nothing but time comes between the end and its being written."""
         with anyio.move_on_after(END_LIMIT_S, shield=True):
             await self.end(record, outcome, duration_ms)
+        self._underway.discard(record.id)
 
     async def _finished(
         self, record: CallRecord, outcome: Outcome, duration_ms: int

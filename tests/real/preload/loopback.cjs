@@ -1,5 +1,5 @@
 // Preloaded into a server that would listen on every interface: it gets any free port of the loopback alone,
-// says which one on its first line of output, and then keeps quiet there.
+// says where it listens on its first line of output, and then keeps quiet there.
 const net = require("node:net");
 
 const say = console.log;
@@ -7,7 +7,7 @@ console.log = () => {};
 
 const listen = net.Server.prototype.listen;
 net.Server.prototype.listen = function (port, ...rest) {
-  this.once("listening", () => say(`port ${this.address().port}`));
+  this.once("listening", () => say(`${this.address().address} ${this.address().port}`));
   const told = rest.filter((one) => typeof one === "function");
   return listen.call(this, { port: Number(port), host: "127.0.0.1" }, ...told);
 };
