@@ -42,7 +42,7 @@ ENOUGH_S = 120
 
 # What has no page yet. Whoever writes it takes the words off; nothing else may stay undocumented.
 COMMANDS_TO_COME = {"models", "chat", "run", "runs", "threads"}
-ROUTES_TO_COME = {"runs", "messages", "models", "providers", "threads", "worktrees"}
+ROUTES_TO_COME = {"runs", "messages", "models", "providers", "threads", "usage", "worktrees"}
 EVENTS_TO_COME = {"run", "message", "model"}
 TOOLS_TO_COME = {"edit_file", "run_command", "search_files"}
 FILES_TO_COME = {"attachments"}

@@ -169,7 +169,14 @@ async def test_a_pattern_that_takes_for_ever_is_ended_and_the_rest_is_told(tmp_p
 
 
 def workers() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children() if "search_worker" in " ".join(child.cmdline())]
+    return [child for child in psutil.Process().children() if "search_worker" in _command_of(child)]
+
+
+def _command_of(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):  # it has just ended
+        return ""
 
 
 async def test_a_search_that_is_cancelled_ends_at_once(tmp_path: Path) -> None:
