@@ -8,7 +8,7 @@ import warnings
 
 from bench.report import Bench, Report
 
-TOPICS = ("calls", "connect", "startup", "call_log")
+TOPICS = ("calls", "connect", "startup", "call_log", "tool_search", "loop")
 
 
 def main(arguments: list[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 
 from mcp.server.mcpserver import MCPServer
@@ -19,6 +20,13 @@ def echo(text: str) -> str:
 def big(size: int) -> str:
     """Answer with that many characters."""
     return "x" * size
+
+
+@server.tool(structured_output=False)
+async def wait(seconds: float) -> str:
+    """Answer after that many seconds."""
+    await asyncio.sleep(seconds)
+    return "waited"
 
 
 def main() -> None:

@@ -25,6 +25,7 @@ from manyhands.chat.budget import Budget
 from manyhands.chat.runs import RunService
 from manyhands.chat.service import ChannelService
 from manyhands.chat.speakers import ServerSpeakers
+from manyhands.chat.tracing import export_if_configured
 from manyhands.chat.types import Channel, RunOptions
 from manyhands.chat.work import Workshop
 from manyhands.clock import Clock, SystemClock
@@ -130,6 +131,7 @@ class Hub:
         self.home.create()
         if self._lock is None:
             self._lock = self._stack.enter_context(HomeLock(self.home.lock_file))
+        await anyio.to_thread.run_sync(export_if_configured)
         self.started_at, self._began = self._clock.now(), self._clock.monotonic()
         self.store = await self._stack.enter_async_context(open_store(self.database_url))
         self.bus = EventBus(StoredEventLog(self.store), self._clock)

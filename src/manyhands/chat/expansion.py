@@ -16,11 +16,18 @@ from typing import Any, Protocol
 from manyhands.chat.types import Channel
 from manyhands.errors import InvalidError, NotFoundError
 from manyhands.models.types import Attachment
-from manyhands.servers.views import ServerView
+from manyhands.servers.types import Server
 
 _RESOURCE = re.compile(r"(?<!\S)@([A-Za-z0-9_-]+):(\S+)")
 _TRAILING = ".,;!?)"
 MOST_RESOURCES = 20
+
+
+class KnownServer(Protocol):
+    """A server as its service shows it."""
+
+    @property
+    def server(self) -> Server: ...
 
 
 class Offers(Protocol):
@@ -36,7 +43,7 @@ class Offers(Protocol):
         channel: Channel | None = None,
     ) -> Mapping[str, Any]: ...
 
-    async def by_name(self, name: str, project: str | None = None) -> ServerView: ...
+    async def by_name(self, name: str, project: str | None = None) -> KnownServer: ...
 
     async def read_resource(
         self, server_id: int, uri: str, channel: Channel | None = None

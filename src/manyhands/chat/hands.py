@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from manyhands.chat import tracing
 from manyhands.chat.context import weight
 from manyhands.chat.prompt import Skill
 from manyhands.chat.types import Channel
@@ -145,7 +146,11 @@ class RunHands:
 
     async def _use(self, call: ToolRequest, name: str, arguments: object, iteration: int) -> Turn:
         context = replace(self.context, iteration=iteration, call_id=self.call_ids.get(call.id))
-        record = await self.toolbox.call(name, arguments, context)
+        about = {"gen_ai.tool.name": name, "gen_ai.tool.call.id": call.id, "gen_ai.tool.type": "function"}
+        with tracing.span("execute_tool", name, about) as span:
+            record = await self.toolbox.call(name, arguments, context)
+            if record.is_error:
+                tracing.tell_failure(span, record.code or record.status.value)
         return turn_of(call, record)
 
     async def _find(self, call: ToolRequest, iteration: int) -> Turn:

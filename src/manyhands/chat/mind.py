@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from manyhands.chat import context
+from manyhands.chat import context, tracing
 from manyhands.chat.context import Summary
 from manyhands.chat.loop import RunEnds
 from manyhands.chat.recovery import drop_orphans
@@ -92,12 +92,15 @@ class RunMind:
 
     async def _stream(self, request: ModelRequest, iteration: int | None) -> Reply:
         """The whole reply; without an iteration nobody sees the words as they come."""
-        async with self.model.stream(request) as pieces:
-            async for piece in pieces:
-                if isinstance(piece, Reply):
-                    return piece
-                if iteration is not None:
-                    self._announce(piece, iteration)
+        info = self.model.info
+        with tracing.span("chat", info.model, tracing.model_attributes(info)) as span:
+            async with self.model.stream(request) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, Reply):
+                        tracing.tell_reply(span, piece)
+                        return piece
+                    if iteration is not None:
+                        self._announce(piece, iteration)
         raise RunEnds(
             RunStatus.FAILED, f"The model {self.model.info.name} ended its answer in the middle. Try again."
         )

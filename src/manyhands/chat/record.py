@@ -35,6 +35,9 @@ class RunRecord:
 
     async def take_in(self) -> Sequence[Turn]:
         """Queued messages become part of the run at the place where the model reads them."""
+        channel_id = self.run.channel_id
+        if not await self.store.read(lambda conn: message_store.select_queued(conn, channel_id)):
+            return []
         taken = await self.store.write(self._take_in)
         turns = []
         for message in taken:

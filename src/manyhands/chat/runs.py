@@ -27,7 +27,7 @@ from manyhands.chat.usage import By, Rows, select_usage
 from manyhands.chat.views import message_json, run_json
 from manyhands.chat.work import Channels, Workshop
 from manyhands.clock import Clock
-from manyhands.errors import ConflictError, InvalidError, NotFoundError
+from manyhands.errors import ConflictError, InvalidError, ManyhandsError, NotFoundError
 from manyhands.events import Event, EventBus
 from manyhands.ids import new_id
 from manyhands.models.types import Attachment
@@ -318,6 +318,8 @@ class RunService:
             self._bus.publish("run.started", run_json(run), channel_id=run.channel_id)
             try:
                 ending = await self._workshop.work(run)
+            except ManyhandsError as error:
+                ending = Ending(RunStatus.FAILED, str(error))
             except Exception as error:  # border: whatever goes wrong is the run's outcome
                 log.exception("run %s failed", run.id)
                 ending = Ending(RunStatus.FAILED, f"The run failed: {error}")

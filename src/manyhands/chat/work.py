@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from manyhands.chat import message_store, run_store
+from manyhands.chat import message_store, run_store, tracing
 from manyhands.chat.attachments import AttachmentStore
 from manyhands.chat.briefing import Speakers, brief
 from manyhands.chat.budget import Budget
@@ -18,13 +18,15 @@ from manyhands.chat.mind import RunMind
 from manyhands.chat.record import RunRecord
 from manyhands.chat.recovery import INTERRUPTED, remaining, to_turn, tool_names
 from manyhands.chat.replay import Replayed, replay
-from manyhands.chat.types import AskedCall, Channel, Message, Run
+from manyhands.chat.types import AskedCall, Channel, Message, Run, RunStatus
 from manyhands.clock import Clock
 from manyhands.events import EventBus
 from manyhands.models.types import Model, ToolRequest, Turn
 from manyhands.settings import CurrentSettings
 from manyhands.store.engine import Store
 from manyhands.tools.types import CallContext, CallRecord, CallStatus
+
+AGENT = "manyhands"
 
 
 class Channels(Protocol):
@@ -77,7 +79,17 @@ class Workshop:
         turns += await self._pick_up(run, channel, history, record, hands)
         if run.iterations == 0:
             await self._settle(run)
-        return await loop.run(turns)
+        about = {
+            "gen_ai.agent.name": AGENT,
+            "gen_ai.conversation.id": run.channel_id,
+            "manyhands.run.id": run.id,
+            **tracing.model_attributes(model.info),
+        }
+        with tracing.span("invoke_agent", AGENT, about) as span:
+            ending = await loop.run(turns)
+            if ending.status is not RunStatus.COMPLETED:
+                tracing.tell_failure(span, ending.status.value)
+        return ending
 
     async def replay(self, run: Run, model: str | None) -> Replayed:
         """Ask a model anew, with the tool results of the record; nothing is executed or stored."""

@@ -30,14 +30,15 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W_]+")
 _EMPTY_WORDS = """
     a an and any are as at be by can do for from give has have how i if in into is it its me my of on or
-    please some tell that the their them these this to use used using want what when where which who will
-    with you your
+    please some something tell that the their them these this to up use used using want what when where which
+    who will with you your
 """
 _STOP = frozenset(_EMPTY_WORDS.split())
 _FAMILIES = (
     "add create make new insert register",
     "append attach",
-    "ask query search find lookup locate",
+    "big large size length",
+    "ask query search find look lookup locate",
     "call invoke run execute start launch",
     "change edit update modify set patch alter",
     "close end stop cancel terminate kill",
@@ -48,12 +49,13 @@ _FAMILIES = (
     "download fetch get retrieve read load open view show",
     "email mail message",
     "file document",
+    "history log",
     "image picture photo screenshot",
     "issue ticket bug",
     "link url address website web",
     "list enumerate all show",
     "move rename",
-    "pr pull merge",
+    "pr pull",
     "repo repository project",
     "save store write put upload",
     "send post publish share",
