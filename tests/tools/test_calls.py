@@ -264,7 +264,7 @@ async def test_a_call_that_cannot_be_logged_is_not_started(
     async def full(work: object) -> None:
         raise UnavailableError("The database is full.", hint="Free some disk space.")
 
-    monkeypatch.setattr(trusted.store, "write", full)
+    monkeypatch.setattr(trusted.store, "write_now", full)
     record = await trusted.call("mcp__memory__never")
     assert (record.status, record.code) == (CallStatus.ERROR, "not_logged")
     assert "was not called" in str(record.result)
@@ -285,7 +285,7 @@ async def test_a_result_that_cannot_be_logged_is_handed_out_with_a_word_about_it
 
         async def break_database() -> None:
             await blocking.started.wait()
-            monkeypatch.setattr(trusted.store, "write", full)
+            monkeypatch.setattr(trusted.store, "write_now", full)
             blocking.go.set()
 
         group.start_soon(break_database)
@@ -416,7 +416,7 @@ async def test_a_tool_that_had_ended_is_logged_as_ended_although_the_caller_left
     stored: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scope = anyio.CancelScope()
-    write = stored.store.write
+    write = stored.store.write_now
     leaving = False
 
     async def write_and_leave(work: Any) -> Any:
@@ -431,7 +431,7 @@ async def test_a_tool_that_had_ended_is_logged_as_ended_although_the_caller_left
         leaving = True
         return text_result("done")
 
-    monkeypatch.setattr(stored.store, "write", write_and_leave)
+    monkeypatch.setattr(stored.store, "write_now", write_and_leave)
     stored.source.add("work", work)
     with scope:
         await stored.call("mcp__memory__work")
