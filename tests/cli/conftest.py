@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from tests.cli.model_endpoint import ModelEndpoint, running_endpoint
+
 HAND_SERVER = str(Path(__file__).with_name("hand_server.py"))
 HAND = (sys.executable, HAND_SERVER)
 ENOUGH_S = 120
@@ -127,3 +129,26 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
     with running_daemon(line):
         line.ok("servers", "add", "hand", "--trust", "trusted", "--", *HAND)
         yield line
+
+
+@dataclass(frozen=True)
+class Talk:
+    """The command line for a home whose daemon asks a model that the test speaks for."""
+
+    cli: CommandLine
+    model: ModelEndpoint
+    directory: Path
+    """A project with one file, `notes.txt`."""
+
+    def run(self, *arguments: str, stdin: str | None = None) -> Ran:
+        return self.cli("run", *arguments, stdin=stdin, cwd=self.directory)
+
+
+@pytest.fixture(scope="module")
+def talk(served: CommandLine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talk]:
+    directory = tmp_path_factory.mktemp("project")
+    (directory / "notes.txt").write_text("buy milk\n")
+    with running_endpoint() as model:
+        base = ("--provider", "openai-compatible", "--model", "m", "--base-url", model.url, "--default")
+        served.ok("models", "add", "script", *base)
+        yield Talk(served, model, directory)

@@ -1,7 +1,8 @@
 """A small MCP server on stdio, standard library only, so that tests of the command line start it in no time.
 
-Its tools: `echo`, `fail`, `picture`, `count` (tells progress), `ask` (asks the person), `wait` (until it is
-told to stop, which it writes to the file that is its argument).
+It has a prompt, `greet`, and a resource, `note://one`. Its tools: `echo`, `fail`, `picture`, `count` (tells
+progress), `ask` (asks the person), `wait` (until it is told to stop, which it writes to the file that is its
+argument).
 """
 
 from __future__ import annotations
@@ -40,6 +41,17 @@ TOOLS = [
 ]
 
 
+OFFERS: dict[str, Any] = {
+    "prompts/list": {"prompts": [{"name": "greet", "arguments": [{"name": "name", "required": True}]}]},
+    "resources/list": {"resources": [{"uri": "note://one", "name": "one"}]},
+    "resources/templates/list": {"resourceTemplates": []},
+}
+
+
+def _greeting(name: str) -> dict[str, str]:
+    return {"type": "text", "text": f"Greet {name} warmly."}
+
+
 class Server:
     def __init__(self) -> None:
         self._writing = threading.Lock()
@@ -71,7 +83,7 @@ class Server:
         if method == "initialize":
             result: Any = {
                 "protocolVersion": "2025-06-18",
-                "capabilities": {"tools": {}},
+                "capabilities": {"tools": {}, "prompts": {}, "resources": {}},
                 "serverInfo": {"name": "hand", "version": "1.2.3"},
                 "instructions": "Be kind.",
             }
@@ -79,6 +91,12 @@ class Server:
             result = {}
         elif method == "tools/list":
             result = {"tools": TOOLS}
+        elif method in OFFERS:
+            result = OFFERS[method]
+        elif method == "prompts/get":
+            result = {"messages": [{"role": "user", "content": _greeting(params["arguments"]["name"])}]}
+        elif method == "resources/read":
+            result = {"contents": [{"uri": params["uri"], "mimeType": "text/plain", "text": "It is blue."}]}
         elif method == "tools/call":
             result = getattr(self, params["name"])(
                 message["id"], params.get("arguments") or {}, params.get("_meta") or {}

@@ -1,7 +1,7 @@
 """A model server whose every word a test decides: OpenAI's chat completions, streamed, step by step.
 
-Each request takes the next step of the script. A step is a text, tool calls, or a list of texts, calls and
-gates; at a gate nothing more is sent until the test opens it.
+Each request takes the next step of the script. A step is a text, tool calls, the status of a failure, or a
+list of texts, calls and gates; at a gate nothing more is sent until the test opens it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ENOUGH_S = 120
 Calls = tuple[tuple[str, Mapping[str, Any]], ...]
 """Names of tools with their arguments."""
 Beat = str | Calls | threading.Event
-Step = str | Calls | Sequence[Beat]
+Step = str | int | Calls | Sequence[Beat]
 
 
 class ModelEndpoint(ThreadingHTTPServer):
@@ -51,24 +51,30 @@ class _Handler(BaseHTTPRequestHandler):
     server: ModelEndpoint
 
     def do_GET(self) -> None:
-        payload = json.dumps({"data": []}).encode()
+        self._answer(200, {"data": []})
+
+    def do_POST(self) -> None:
+        step = self.server.next_step(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        if isinstance(step, int):
+            self._answer(step, {"error": {"message": "It refuses."}})
+            return
         self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        beats = [step] if isinstance(step, str | tuple) else step
+        with suppress(OSError):  # the reader has left
+            for delta in _deltas(beats):
+                self._send(delta, None)
+            self._send({}, "tool_calls" if any(isinstance(beat, tuple) for beat in beats) else "stop")
+            self.wfile.write(b"data: [DONE]\n\n")
+
+    def _answer(self, status: int, value: Any) -> None:
+        payload = json.dumps(value).encode()
+        self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(payload)))
         self.end_headers()
         self.wfile.write(payload)
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        step = self.server.next_step(body)
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.end_headers()
-        with suppress(OSError):  # the reader has left
-            for delta in _deltas([step] if isinstance(step, str) or _is_calls(step) else step):
-                self._send(delta, None)
-            self._send({}, "tool_calls" if _has_calls(step) else "stop")
-            self.wfile.write(b"data: [DONE]\n\n")
 
     def _send(self, delta: Mapping[str, Any], reason: str | None) -> None:
         chunk: dict[str, Any] = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m"}
@@ -82,15 +88,7 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-def _is_calls(step: Any) -> bool:
-    return isinstance(step, tuple)
-
-
-def _has_calls(step: Any) -> bool:
-    return _is_calls(step) or (not isinstance(step, str) and any(_is_calls(beat) for beat in step))
-
-
-def _deltas(beats: Any) -> Iterator[Mapping[str, Any]]:
+def _deltas(beats: Sequence[Beat]) -> Iterator[Mapping[str, Any]]:
     for beat in beats:
         if isinstance(beat, threading.Event):
             beat.wait(ENOUGH_S)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import os
 import re
@@ -25,6 +26,7 @@ class Terminal:
         self.process = process
         self._descriptor = descriptor
         self.seen = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._looked = 0
 
     @property
@@ -42,6 +44,16 @@ class Terminal:
 
     def type(self, line: str) -> None:
         os.write(self._descriptor, f"{line}\n".encode())
+
+    def press(self, keys: str) -> None:
+        """Keys as they are, without Enter."""
+        os.write(self._descriptor, keys.encode())
+
+    @property
+    def is_as_usual(self) -> bool:
+        """Whether it echoes what is typed and hands it out line by line."""
+        mode: int = termios.tcgetattr(self._descriptor)[3]
+        return bool(mode & termios.ICANON and mode & termios.ECHO)
 
     def interrupt(self) -> int:
         """Ctrl-C, again each second: one that comes just before a read has begun does not end the read."""
@@ -63,8 +75,13 @@ class Terminal:
             chunk = os.read(self._descriptor, 65536) if ready else b""
         except OSError:  # the other side is closed
             return False
-        self.seen += chunk.decode("utf-8", "replace")
+        self.seen += self._decoder.decode(chunk)
         return bool(chunk)
+
+
+def _be_controlled() -> None:
+    """The terminal is the process's own: Ctrl-C in it is a signal."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 @contextmanager
@@ -74,7 +91,13 @@ def terminal(argv: Sequence[str], env: Mapping[str, str], columns: int = 80) -> 
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     wanted = {name: value for name, value in env.items() if name not in ("COLUMNS", "NO_COLOR")}
     process = subprocess.Popen(
-        argv, stdin=theirs, stdout=theirs, stderr=theirs, env={"TERM": "xterm-256color", **wanted}
+        argv,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={"TERM": "xterm-256color", **wanted},
+        start_new_session=True,
+        preexec_fn=_be_controlled,  # noqa: PLW1509 (one system call, no lock)
     )
     os.close(theirs)
     try:

@@ -130,7 +130,9 @@ def _shared(arguments: str, text: str, room: int) -> tuple[str, str]:
     room -= sum(1 for part in (arguments, text) if part)
     if width_of(arguments) + width_of(text) <= room:
         return arguments, text
-    if room < 2 * LEAST:
-        return "", fit(text, room) if room >= LEAST else ""
+    if room < LEAST:
+        return "", ""
+    if room < 2 * LEAST and arguments and text:
+        return "", fit(text, room + 1)
     arguments = fit(arguments, max(room // 2, room - width_of(text)))
     return arguments, fit(text, room - width_of(arguments))

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import click
 
 from manyhands.cli.channels import channel_options, chosen_channel
-from manyhands.cli.chat_commands import Commands, Quit
+from manyhands.cli.chat_commands import Commands, Quit, model_name
 from manyhands.cli.chat_line import PromptLine
 from manyhands.cli.chat_turn import ChatTurn
 from manyhands.cli.client import Api, Json, pages, segment
@@ -21,7 +21,7 @@ from manyhands.cli.page import new_page
 from manyhands.cli.run import can_be_asked, here
 from manyhands.cli.run_view import RunView
 from manyhands.cli.session import Session
-from manyhands.cli.terminal import columns, fit, is_terminal, one_line, paint, paint_error
+from manyhands.cli.terminal import columns, fit, is_terminal, one_line, paint, paint_error, width_of
 from manyhands.errors import ManyhandsError
 from manyhands.home import Home
 
@@ -139,15 +139,23 @@ def greet(api: Api, commands: Commands) -> None:
     """Where this conversation takes place, with whom, and how far it got."""
     channel = api.request("GET", f"/channels/{segment(commands.channel_id)}")
     model = commands.model or channel.get("model") or _default_model(api)
-    place = channel.get("dir_path") or channel["name"]
     width = (columns() or 80) - 1
-    say(fit(f"{paint('Manyhands', 'bold')} · {one_line(place)} · {one_line(str(model))} · /help", width))
+    rest = f" · {one_line(str(model))} · /help"
+    place = _end_of(channel.get("dir_path") or channel["name"], width - width_of("Manyhands · " + rest))
+    say(f"{paint('Manyhands', 'bold')} · {place}{rest}")
     if last := _last_answer(api, commands.channel_id):
         say(paint(fit(f"goes on after: {one_line(last)}", width), "dim"))
 
 
+def _end_of(place: str, width: int) -> str:
+    """The end of a path tells more than its beginning."""
+    shown = one_line(place)
+    return shown if width_of(shown) <= width else "…" + shown[-max(width - 1, 10) :]
+
+
 def _default_model(api: Api) -> str:
-    return next((str(model["id"]) for model in pages(api, "/models") if model["default"]), "no model")
+    found = next((model for model in pages(api, "/models") if model["default"]), None)
+    return "no model" if found is None else model_name(found)
 
 
 def _last_answer(api: Api, channel_id: str) -> str | None:

@@ -89,13 +89,13 @@ class Commands:
         lines = []
         for model in found:
             chosen = model["id"] == self.model if self.model else model["default"]
-            name = "" if model["name"] == model["id"] else paint(f"  {one_line(model['name'])}", "dim")
-            lines.append(f"{paint('*', 'green') if chosen else ' '} {one_line(model['id'])}{name}")
+            lines.append(f"{paint('*', 'green') if chosen else ' '} {one_line(model_name(model))}")
         return "\n".join(lines)
 
     def _choose(self, wanted: str) -> str:
-        self.model = str(self.api.request("GET", f"/models/{segment(wanted)}")["id"])
-        return f"Asking {one_line(self.model)} from now on."
+        found = self.api.request("GET", f"/models/{segment(wanted)}")
+        self.model = str(found["id"])
+        return f"Asking {one_line(model_name(found))} from now on."
 
     def _tools(self) -> str:
         found = pages(self.api, "/tools", query={"channel_id": self.channel_id})
@@ -110,6 +110,11 @@ class Commands:
         self.files.append(file)
         size = human_size(len(file["data"]) * 3 // 4)
         return f"{file['name']} ({file['mime']}, {size}) goes with your next message."
+
+
+def model_name(model: Json) -> str:
+    """What a person calls it: the name of one that was saved, else its id."""
+    return str(model["name"] if model["source"] == "saved" else model["id"])
 
 
 def _prompt_commands(api: Api) -> list[str]:

@@ -59,6 +59,7 @@ class ChatTurn(Attendant):
             self._view.finish(ended)
             if ended["status"] == "failed":
                 self._complain(str(ended["error"]))
+                self._view.hide()
         return ended
 
     def event(self, event: Json) -> Json | None:
@@ -177,6 +178,7 @@ class ChatTurn(Attendant):
                 for message in self._waiting:
                     self._show(message)
                 self._waiting.clear()
+                self._view.hide()
                 return str(what["data"]["id"])
         return None
 

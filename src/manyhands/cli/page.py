@@ -93,16 +93,21 @@ class PlainPage:
 
 
 class LivePage:
-    """A terminal. A row of text stays as soon as the next one has begun; the last one is redrawn."""
+    """A terminal. What is written appears with the rows that are shown next, all of it at once.
+
+    A row of text stays as soon as the next one has begun; the last one is redrawn.
+    """
 
     is_live = True
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._drawn = 0
+        self._done: list[str] = []
+        """Rows that stay from the next time on."""
         self._open = ""
         """The end of the text that comes in pieces: its last row."""
-        self._rows: Sequence[str] = ()
+        self._shown: list[str] = []
 
     @property
     def width(self) -> int:
@@ -111,30 +116,27 @@ class LivePage:
 
     def write(self, text: str) -> None:
         *done, self._open = wrapped(self._open + text, self.width)
-        self._draw(done)
+        self._done += done
 
     def line(self, text: str = "") -> None:
-        before = [self._open] if self._open else []
+        self._done += [*([self._open] if self._open else []), text]
         self._open = ""
-        self._draw([*before, text])
 
     def show(self, rows: Sequence[str]) -> None:
-        if list(rows) != list(self._rows):
-            self._rows = rows
-            self._draw([])
+        below = [*([self._open] if self._open else []), *rows]
+        if self._done or below != self._shown:
+            self._draw(below)
 
     def renew(self) -> None:
         self._drawn = 0
-        self._draw([])
+        self._draw(self._shown)
 
-    def _draw(self, done: Sequence[str]) -> None:
-        """One write, so that nobody sees it half done."""
-        below = [*([self._open] if self._open else []), *self._rows]
+    def _draw(self, below: list[str]) -> None:
         up = f"\x1b[{self._drawn - 1}A" if self._drawn > 1 else ""
         clear = f"\r{up}{CLEAR_BELOW}" if self._drawn else ""
-        self._stream.write(clear + "".join(f"{row}\n" for row in done) + "\n".join(below))
+        self._stream.write(clear + "".join(f"{row}\n" for row in self._done) + "\n".join(below))
         self._stream.flush()
-        self._drawn = len(below)
+        self._done, self._shown, self._drawn = [], below, len(below)
 
 
 def wrapped(text: str, width: int) -> list[str]:

@@ -83,7 +83,7 @@ def run(
         ended, stopped = _work(api, channel_id, body, silent)
     if as_json:
         print_json(api.request("GET", f"/runs/{segment(ended['id'])}"))
-    elif quiet:
+    elif quiet and ended["status"] != "failed":
         say(many_lines(ended["text"]) if is_terminal(sys.stdout) else ended["text"])
     return exit_code(ended, stopped=stopped)
 

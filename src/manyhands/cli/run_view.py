@@ -12,9 +12,9 @@ from typing import Any
 from manyhands.cli.call_line import Call, asked_call, call_line
 from manyhands.cli.client import Json
 from manyhands.cli.output import human_duration, plural
-from manyhands.cli.page import Page
+from manyhands.cli.page import Page, wrapped
 from manyhands.cli.progress import FIRST_FRAME_S, FRAMES
-from manyhands.cli.terminal import fit, many_lines, one_line, paint
+from manyhands.cli.terminal import fit, many_lines, one_line, paint, width_of
 from manyhands.cli.tool_call import progress_text
 
 MOST_ROWS = 12
@@ -40,6 +40,8 @@ class RunView:
         self._stop_hint = stop_hint
         self._now = now
         self._block = ""
+        self._model: str | None = None
+        """The model that answered, by the name that its provider has for it."""
         self.begin()
 
     def begin(self) -> None:
@@ -81,6 +83,7 @@ class RunView:
     def _message(self, message: Json) -> None:
         if message["role"] == "assistant":
             self._complete(str(message["content"]))
+            self._model = message["model"]
             for asked in message["tool_calls"]:
                 call = asked_call(asked, self._now())
                 self._calls[call.id] = call
@@ -141,7 +144,8 @@ class RunView:
 
     def _remark(self, text: str) -> None:
         self._begin("remark")
-        self.page.line(paint(one_line(text), "dim"))
+        for row in wrapped(one_line(text), self.page.width or 10_000):
+            self.page.line(paint(row, "dim"))
 
     def say(self, text: str) -> None:
         """Lines of somebody else, between those of the run."""
@@ -200,18 +204,20 @@ class RunView:
         for call in self._calls.values():
             call.state, call.status = "ended", "cancelled"
         self._commit_calls()
-        self.hide()
         if run["status"] == "max_iterations":
             self._begin("ending")
             self.page.line(paint(self._harmless(run["text"]), "yellow"))
         self._begin("closing")
-        self.page.line(closing_line(run))
+        self.page.line(closing_line({**run, "model": self._model or run["model"]}, self.page.width))
+        self.hide()
 
 
-def closing_line(run: Json) -> str:
+def closing_line(run: Json, width: int | None = None) -> str:
     """How a run ended and what it took."""
     sign, look = ENDINGS.get(run["status"], (run["status"], "dim"))
-    return f"{paint(sign, look)} {paint(' · '.join(facts(run)), 'dim')}"
+    text = " · ".join(facts(run))
+    text = text if width is None else fit(text, width - width_of(sign) - 1)
+    return f"{paint(sign, look)} {paint(text, 'dim')}"
 
 
 def facts(run: Json) -> list[str]:

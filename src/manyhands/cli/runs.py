@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import click
 
 from manyhands.cli.call_line import call_line, recorded_call
@@ -71,16 +73,24 @@ def list_runs(
     elif not found:
         say("No runs." if status or asked["channel_id"] else 'No runs yet. Start one: manyhands run "PROMPT"')
     else:
-        print_table(TABLE, [_row(run, wide=wide) for run in found], wide=wide)
+        names = _model_names(session.api, found)
+        print_table(TABLE, [_row(run, names, wide=wide) for run in found], wide=wide)
 
 
-def _row(run: Json, *, wide: bool) -> tuple[str, ...]:
+def _model_names(api: Api, found: Sequence[Json]) -> dict[str, str]:
+    """Names of saved models, whose ids say nothing to a person."""
+    if not any(str(run["model"]).startswith("model_") for run in found):
+        return {}
+    return {model["id"]: model["name"] for model in pages(api, "/models") if model["source"] == "saved"}
+
+
+def _row(run: Json, names: Mapping[str, str], *, wide: bool) -> tuple[str, ...]:
     usage = run["usage"]
     return (
         shown_id(run["id"], wide=wide),
         moment(run["created_at"]),
         run["status"],
-        run["model"] or "",
+        names.get(run["model"], run["model"] or ""),
         human_duration(seconds(run)) if run.get("ended_at") else "",
         f"{usage.get('input', 0) + usage.get('output', 0):,}" if usage else "",
         "" if run["cost"] is None else cost_text(run["cost"]),
@@ -105,7 +115,8 @@ def show_run(session: Session, run: str | None, as_json: bool) -> None:
     for message in messages:
         _print_message(message, calls)
     say()
-    say(closing_line(found))
+    answered = [message["model"] for message in messages if message["model"]]
+    say(closing_line({**found, "model": answered[-1] if answered else found["model"]}))
 
 
 def _print_message(message: Json, calls: dict[str, Json]) -> None:
