@@ -83,3 +83,11 @@ async def test_a_full_disk_leaves_nothing_behind_and_says_what_to_do(
     assert caught.value.data["disk_full"] is True
     assert "Free some disk space" in str(caught.value)
     assert list((tmp_path / "results").iterdir()) == []
+
+
+async def test_a_text_that_is_paged_is_not_written_twice(files: ResultFiles, tmp_path: Path) -> None:
+    text = "long " * 10_000
+    result = ToolResult([{"type": "text", "text": text, "annotations": {"priority": 1}}], None)
+    await files.keep("call_1", result, text)
+    assert (tmp_path / "results" / "call_1.json").stat().st_size < 1000
+    assert await files.load("call_1") == result

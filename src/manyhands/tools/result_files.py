@@ -1,4 +1,4 @@
-"""Large results on disk: `results/<call id>.json` holds all of one, `.txt` beside it the text that is paged.
+"""Large results on disk: `results/<call id>.txt` holds the text that is paged, `.json` beside it the rest.
 
 Private files, written in a worker thread. How long they are kept is not decided here.
 """
@@ -9,6 +9,7 @@ import errno
 import json
 import os
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from manyhands.errors import InvalidError, NotFoundError, UnavailableError
 from manyhands.tools.types import ToolResult
 
 CHUNK = 1 << 20
+PAGED = "paged"
+"""In place of the text of a block: it is all of the file beside it, and is not written twice."""
 _CALL_ID = re.compile(r"[a-z0-9_]{1,64}\Z")
 
 
@@ -34,8 +37,7 @@ class ResultFiles:
 
     async def load(self, call_id: str) -> ToolResult:
         """All of a kept result."""
-        raw = await anyio.to_thread.run_sync(self._load, call_id)
-        return ToolResult(raw["content"], raw["structuredContent"], raw["isError"], raw["code"])
+        return await anyio.to_thread.run_sync(self._load, call_id)
 
     async def page(self, call_id: str, offset: int, limit: int) -> tuple[str, int]:
         """Some characters of a kept text, and how many it has in all."""
@@ -44,7 +46,7 @@ class ResultFiles:
     def _keep(self, call_id: str, result: ToolResult, text: str) -> str:
         whole = {
             "id": call_id,
-            "content": list(result.content),
+            "content": [_without_paged(block, text) for block in result.content],
             "structuredContent": result.structured,
             "isError": result.is_error,
             "code": result.code,
@@ -61,12 +63,19 @@ class ResultFiles:
             raise _unwritable(self._directory, error) from error
         return path.name
 
-    def _load(self, call_id: str) -> dict[str, Any]:
+    def _load(self, call_id: str) -> ToolResult:
         try:
-            loaded: dict[str, Any] = json.loads(self._path(call_id, ".json").read_bytes())
+            raw: dict[str, Any] = json.loads(self._path(call_id, ".json").read_bytes())
+            content = [self._with_paged(block, call_id) for block in raw["content"]]
         except FileNotFoundError:
             raise _gone(call_id) from None
-        return loaded
+        return ToolResult(content, raw["structuredContent"], raw["isError"], raw["code"])
+
+    def _with_paged(self, block: dict[str, Any], call_id: str) -> dict[str, Any]:
+        if PAGED not in block:
+            return block
+        text = self._path(call_id, ".txt").read_bytes().decode()
+        return {"type": "text", "text": text} | {name: block[name] for name in block if name != PAGED}
 
     def _page(self, call_id: str, offset: int, limit: int) -> tuple[str, int]:
         """Read through the file in pieces: characters have no fixed place in it, and it may be huge."""
@@ -88,13 +97,19 @@ class ResultFiles:
         return self._directory / f"{call_id}{suffix}"
 
 
+def _without_paged(block: Mapping[str, Any], text: str) -> Mapping[str, Any]:
+    if block.get("type") != "text" or block.get("text") != text:
+        return block
+    return {name: block[name] for name in block if name not in ("type", "text")} | {PAGED: True}
+
+
 def _write(path: Path, text: str) -> None:
     """Under its name only when it is complete. Not synced: the log's row is not either."""
     partial = path.with_suffix(f"{path.suffix}.partial")
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode())
         os.replace(partial, path)
     except BaseException:
         partial.unlink(missing_ok=True)

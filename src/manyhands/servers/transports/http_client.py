@@ -26,6 +26,7 @@ from manyhands.servers.transports.types import (
     UNAUTHORIZED,
     Unauthorized,
 )
+from manyhands.servers.transports.wire import AiohttpTransport
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +34,6 @@ SESSION_HEADER = "mcp-session-id"
 _TIMEOUT = httpx2.Timeout(connect=10.0, read=None, write=30.0, pool=30.0)
 _ONE_WAY_TIMEOUT = httpx2.Timeout(30.0, connect=10.0)
 _FAREWELL_TIMEOUT = httpx2.Timeout(2.0)
-_LIMITS = httpx2.Limits(max_connections=256, max_keepalive_connections=64)
 _METHOD_NOT_FOUND = -32601
 _EXCERPT = 200
 # Under these names a request carries the id of the JSON-RPC request in it, or of the one that it cancels.
@@ -75,8 +75,7 @@ class IsolatingClient(httpx2.AsyncClient):
             headers={"accept-encoding": "identity", **headers},
             auth=auth,
             timeout=_TIMEOUT,
-            limits=_LIMITS,
-            trust_env=not is_loopback(url),
+            transport=AiohttpTransport(trust_env=not is_loopback(url)),
         )
         self._listener = listener
         self._max_body = max_body
