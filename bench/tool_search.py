@@ -3,8 +3,9 @@
 The tools are those of six real servers, as they define them now, and of well-known ones from a list; the rest
 up to 300 and 3,000 are the same definitions for other things than files and repositories: they compete.
 
-There are two lists of requests. The search was tuned on the first; the second was written before it was first
-run and is not tuned on, so it says what to expect of requests that nobody thought of.
+There are three lists of requests: the stated one, the one that the search was tuned on, and one that it was
+not, which says what to expect of requests that nobody thought of. A tool made for another thing never counts
+as right, even where the request would allow it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from itertools import cycle
 from pathlib import Path
 
 from bench.report import Report, p50, progress
+from bench.tool_requests import HELD_OUT, TUNED
+from manyhands.embedding import VectorCache, embed
 from manyhands.tools.search import ToolIndex
 from manyhands.tools.types import ToolDefinition
 from tests.real.servers import from_npm, from_pypi
@@ -34,34 +37,6 @@ THINGS = (
     *("contact", "warehouse", "payment", "policy", "claim", "lead", "podcast", "flight", "hotel", "garden"),
     *("album", "course", "grant", "house", "machine", "novel", "order", "plant", "quote", "route", "season"),
 )
-UNSEEN: dict[str, str] = {
-    "put a file somewhere else": "move_file",
-    "replace a line in a source file": "edit_file",
-    "which folders may I use": "list_allowed_directories",
-    "what does the config file contain": "read_text_file",
-    "open a photo from disk": "read_media_file",
-    "folder contents with their sizes": "list_directory_with_sizes",
-    "what have I changed since the last commit": "git_diff_unstaged",
-    "what will go into the next commit": "git_diff_staged",
-    "compare two branches": "git_diff",
-    "undo git add": "git_reset",
-    "which branches exist": "git_branch",
-    "see a certain commit": "git_show",
-    "is my working tree clean": "git_status",
-    "remember that Ada works at Acme": "create_relations",
-    "forget a person in the knowledge graph": "delete_entities",
-    "note a new fact about an entity": "add_observations",
-    "everything in the knowledge graph": "read_graph",
-    "add two numbers": "get-sum",
-    "zip a file": "gzip-file-as-resource",
-    "environment variables": "get-env",
-    "copy a repository to my account": "fork_repository",
-    "which slack channels are there": "slack_list_channels",
-    "type into a form field": "fill",
-    "go to a website in the browser": "navigate",
-    "find an email from my boss": "search_inbox",
-    "what is 9am London in Sydney": "convert_time",
-}
 NOUNS = re.compile(
     r"file|director(?:y|ies)|repositor(?:y|ies)|repo|branch|issue|commit|entit(?:y|ies)|channel|page|email",
     re.IGNORECASE,
@@ -79,30 +54,41 @@ def run(report: Report) -> None:
 
 def _measure(report: Report, tools: Sequence[ToolDefinition], right: set[str]) -> None:
     index = ToolIndex(tools)
-    _recall(report, index, "requests it was tuned on", REQUESTS, right)
-    _recall(report, index, "requests it was not tuned on", UNSEEN, right)
-    times = [_timed(index, request) for _ in range(ROUNDS) for request in (*REQUESTS, *UNSEEN)]
+    _recall(report, index, "held-out requests, by words alone", HELD_OUT, right)
+    start = time.perf_counter()
+    index.learn(VectorCache(embed, 20_000).embed)
+    took = time.perf_counter() - start
+    report.add("tool_search", f"{len(tools):,} tools, learning their meaning", took * 1e3, "ms")
+    _recall(report, index, "the stated requests", REQUESTS, right, limit=0.9)
+    _recall(report, index, "requests it was tuned on", TUNED, right)
+    _recall(report, index, "held-out requests", HELD_OUT, right, limit=0.7)
+    times = [_timed(index, request) for _ in range(ROUNDS) for request in (*REQUESTS, *HELD_OUT)]
     report.add("tool_search", f"{len(tools):,} tools, one search, p50", p50(times) * 1e3, "ms", limit=5)
 
 
 def _recall(
-    report: Report, index: ToolIndex, which: str, requests: Mapping[str, str], right: set[str]
+    report: Report,
+    index: ToolIndex,
+    which: str,
+    requests: Mapping[str, str],
+    right: set[str],
+    limit: float | None = None,
 ) -> None:
-    missed = [request for request, name in requests.items() if not _finds(index, request, name, right)]
+    found = [_finds(index, request, names, right) for request, names in requests.items()]
     report.add(
         "tool_search",
         f"{len(index.definitions):,} tools, the right one among the first {FIRST}, {which}",
-        1 - len(missed) / len(requests),
+        sum(found) / len(found),
         "of them",
-        limit=0.9,
+        limit=limit,
         at_least=True,
-        against=f"{len(requests)} requests" + (f"; missed: {', '.join(missed)}" if missed else ""),
+        against=f"{len(requests)} requests",
     )
 
 
-def _finds(index: ToolIndex, request: str, name: str, right: set[str]) -> bool:
+def _finds(index: ToolIndex, request: str, names: str, right: set[str]) -> bool:
     found = [hit.definition for hit in index.search(request, FIRST)]
-    return any(one.name == name and one.full_name in right for one in found)
+    return any(one.name in names.split("|") and one.full_name in right for one in found)
 
 
 def _timed(index: ToolIndex, request: str) -> float:
