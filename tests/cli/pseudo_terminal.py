@@ -85,7 +85,9 @@ def _be_controlled() -> None:
 
 
 @contextmanager
-def terminal(argv: Sequence[str], env: Mapping[str, str], columns: int = 80) -> Iterator[Terminal]:
+def terminal(
+    argv: Sequence[str], env: Mapping[str, str], columns: int = 80, *, has_colour: bool = True
+) -> Iterator[Terminal]:
     """Run a command in a terminal of its own."""
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
@@ -95,7 +97,7 @@ def terminal(argv: Sequence[str], env: Mapping[str, str], columns: int = 80) -> 
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
-        env={"TERM": "xterm-256color", **wanted},
+        env={"TERM": "xterm-256color", **wanted, **({} if has_colour else {"NO_COLOR": "1"})},
         start_new_session=True,
         preexec_fn=_be_controlled,  # noqa: PLW1509 (one system call, no lock)
     )

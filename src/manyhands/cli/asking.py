@@ -18,8 +18,8 @@ SHOWN_APART = {
     *("arguments", "arguments_text", "arguments_size", "arguments_cut", "schema", "message", "problem"),
     *("url", "mode", "elicitation_id"),
 }
-FOR_MACHINES = {"scopes", "rule_id", "annotations"}
-KNOWN_ANYWAY: tuple[Any, ...] = (None, "", [], {}, "owner")
+FOR_MACHINES = {"scopes", "rule_id", "annotations", "full_name"}
+KNOWN_ANYWAY: tuple[Any, ...] = (None, "", [], {}, "owner", "native")
 
 
 def answer_here(api: Api, approval: Json) -> Json | None:
@@ -42,20 +42,26 @@ def send_answer(api: Api, approval_id: str, answer: Json) -> Json:
 
 def show_card(approval: Json) -> None:
     """Everything a person needs to decide, exact arguments included."""
+    _tell("\n" + "\n".join(card_lines(approval)))
+
+
+def card_lines(approval: Json) -> list[str]:
+    """The card, line by line."""
     detail = approval.get("detail") or {}
-    _tell(f"\n{paint_error('?', 'yellow')} {paint_error(one_line(approval['title']), 'bold')}")
+    lines = [f"{paint_error('?', 'yellow')} {paint_error(one_line(approval['title']), 'bold')}"]
     if problem := detail.get("problem"):
-        _tell(paint_error(_indented(str(problem)), "red"))
+        lines.append(paint_error(_indented(str(problem)), "red"))
     message = str(detail.get("message") or "")
     if message and one_line(message) not in approval["title"]:
-        _tell(_indented(message))
+        lines.append(_indented(message))
     if "arguments_text" in detail:
-        _tell(_indented(str(detail["arguments_text"])))
+        lines.append(_indented(str(detail["arguments_text"])))
     for key, value in detail.items():
         in_title = key in ("tool", "server") and str(value) in approval["title"]
         if key not in SHOWN_APART | FOR_MACHINES and value not in KNOWN_ANYWAY and not in_title:
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            _tell(f"  {paint_error(key, 'dim')}  {one_line(text)}")
+            lines.append(f"  {paint_error(key, 'dim')}  {one_line(text)}")
+    return lines
 
 
 def _ask(approval: Json) -> Json:

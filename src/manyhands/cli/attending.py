@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from manyhands.cli.client import Api, Json, segment
-from manyhands.cli.feed import Feed, Interrupts
+from manyhands.cli.feed import LOOK_S, Feed, Interrupts
 from manyhands.cli.run_view import RunView
 from manyhands.errors import ManyhandsError, UnavailableError
 
@@ -77,6 +77,8 @@ class Attendant:
         """News that are no event."""
         if kind == "interrupt":
             self.stop()
+        elif kind in ("lost", "found"):
+            self._view.lost(kind == "lost")
 
     def stop(self) -> None:
         """Stop the run; how it ended comes as an event."""
@@ -85,10 +87,10 @@ class Attendant:
             self._questions.clear()
             self._api.request("POST", f"/runs/{segment(self.run_id)}/cancel")
 
-    def _patience(self) -> float | None:
+    def _patience(self) -> float:
         if self._can_ask():
             return 0
-        return FRAME_S if self._view.page.is_live or self._questions or self.is_stopping else None
+        return FRAME_S if self._view.page.is_live or self._questions or self.is_stopping else LOOK_S
 
     def _idle(self) -> None:
         if self._stop_by is not None and time.monotonic() > self._stop_by:
@@ -138,6 +140,9 @@ class Attendant:
             return
         finally:
             self._interrupts.raises = False
-        # “Always” settles other questions as well; that is known when the call goes on.
+        self._hold(approval, answer)
+
+    def _hold(self, approval: Json, answer: Json | None) -> None:
+        """“Always” settles other questions as well; that is known when the call goes on."""
         if answer and answer["state"] == "approved" and answer.get("scope") != "once":
             self._held_by, self._held_until = approval.get("call_id"), time.monotonic() + SETTLING_S

@@ -96,8 +96,11 @@ def call_line(call: Call, width: int | None, now: float = 0.0) -> str:
     if width is None:
         arguments, text = fit(arguments, PLAIN_ARGUMENTS), fit(text, PLAIN_RESULT)
     else:
-        room = width - sum(width_of(part) + 1 for part in (mark, sign, took) if part)
-        name = fit(name, max(room, LEAST))
+        room = _room(width, mark, sign, took)
+        if room < LEAST:
+            took = ""
+            room = _room(width, mark, sign)
+        name = fit(name, max(room, 1))
         arguments, text = _shared(arguments, text, room - width_of(name))
     parts = [
         paint(name, "bold"),
@@ -123,6 +126,11 @@ def _outcome(call: Call, now: float) -> tuple[str, str, str, str]:
     elapsed = max(now - call.began, 0.0)
     frame = FRAMES[int(elapsed * 10) % len(FRAMES)]
     return frame, call.detail, human_duration(round(elapsed, 1)) if elapsed >= 1 else "", "cyan"
+
+
+def _room(width: int, *parts: str) -> int:
+    """What is left beside these."""
+    return width - sum(width_of(part) + 1 for part in parts if part)
 
 
 def _shared(arguments: str, text: str, room: int) -> tuple[str, str]:

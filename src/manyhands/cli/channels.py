@@ -116,7 +116,10 @@ def find_channel(api: Api, wanted: str, *, make: bool = False) -> Json:
     path = absolute(wanted)
     real = str(Path(path).resolve())
     same = [
-        channel for channel in found if channel["id"] == wanted or channel.get("dir_path") in (path, real)
+        channel
+        for channel in found
+        if channel["id"] == wanted
+        or (channel.get("dir_path") in (path, real) and not channel.get("parent_id"))
     ]
     same = same or [channel for channel in found if channel["name"] == wanted]
     if len(same) > 1:

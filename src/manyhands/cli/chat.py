@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 import click
 
 from manyhands.cli.channels import channel_options, chosen_channel
-from manyhands.cli.chat_commands import Commands, Quit, model_name
-from manyhands.cli.chat_line import PromptLine
+from manyhands.cli.chat_commands import Commands, Quit, last_answer, model_name
+from manyhands.cli.chat_history import History
+from manyhands.cli.chat_line import SIGN, ChatLine
+from manyhands.cli.chat_rest import Resting
 from manyhands.cli.chat_turn import ChatTurn
-from manyhands.cli.client import Api, Json, pages, segment
+from manyhands.cli.client import Api, pages, segment
 from manyhands.cli.command import HubCommand, pass_session
 from manyhands.cli.completion import complete_model
-from manyhands.cli.feed import Feed, Interrupts, unwinding
-from manyhands.cli.output import note, say
-from manyhands.cli.page import new_page
+from manyhands.cli.feed import Feed, Interrupts, News, unwinding
+from manyhands.cli.output import say
+from manyhands.cli.page import Page, new_page
 from manyhands.cli.run import can_be_asked, here
 from manyhands.cli.run_view import RunView
 from manyhands.cli.session import Session
@@ -26,6 +28,8 @@ from manyhands.errors import ManyhandsError
 from manyhands.home import Home
 
 HISTORY = "chat_history"
+LEAST = 8
+"""Columns from which on a name says something."""
 
 
 @click.command(
@@ -49,36 +53,59 @@ def chat(session: Session, channel: str | None, directory: str | None, model: st
 
 
 class Chat:
-    """The conversation: a line of the person, what comes of it, the next line."""
+    """The conversation: what the person says, what comes of it, what they say next."""
 
     def __init__(self, api: Api, commands: Commands, home: Home) -> None:
         self._api = api
         self._commands = commands
-        self._home = home
-        self._draft = ""
+        self._news = News()
+        self._page = new_page()
+        self._types = self._page.is_live and is_terminal(sys.stdin)
+        self._view = RunView(self._page, stop_hint="Esc stops" if self._types else "Ctrl-C stops")
+        self._line = ChatLine(History(home.path / HISTORY if self._types else None), commands.complete)
+        self._aside: Callable[[], AbstractContextManager[None]] = nullcontext
         self._failed = False
 
     def talk(self) -> int:
         """Until the person leaves; the exit code."""
-        at_terminal = is_terminal(sys.stdin)
-        if at_terminal:
-            greet(self._api, self._commands)
-        try:
-            for line in self._typed() if at_terminal else sys.stdin:
-                if line.strip():
-                    self._take(line.strip())
-        except Quit:
-            pass
-        return 1 if self._failed and not at_terminal else 0
-
-    def _take(self, line: str) -> None:
-        """Obey or send it; what goes wrong is told, and the conversation goes on."""
-        try:
-            answer = self._commands.run(line)
-            if answer is None:
-                self._send(line)
+        is_seen = is_terminal(sys.stdin)
+        if is_seen:
+            greet(self._api, self._commands, self._page)
+        with suppress(Quit):
+            if self._types:
+                self._at_keyboard()
             else:
-                say(answer)
+                self._line_by_line(asks=is_seen)
+        return 1 if self._failed and not is_seen else 0
+
+    def _line_by_line(self, *, asks: bool) -> None:
+        """From a pipe, or where the cursor cannot be moved."""
+        for line in _typed() if asks else sys.stdin:
+            with Interrupts(self._news) as interrupts:
+                self._take(line.strip(), interrupts)
+
+    def _at_keyboard(self) -> None:
+        from manyhands.cli.keyboard import Keyboard
+        from manyhands.cli.markdown import warm
+
+        warm()
+        keyboard = Keyboard(lambda *key: self._news.put("key", key))
+        with Interrupts(self._news) as interrupts, keyboard:
+            self._aside = keyboard.aside
+            resting = Resting(self._news, self._view, self._line, interrupts)
+            while (message := resting.next_message()) is not None:
+                self._take(message, interrupts)
+
+    def _take(self, message: str, interrupts: Interrupts) -> None:
+        """Obey or send it; what goes wrong is told, and the conversation goes on."""
+        if not message:
+            return
+        try:
+            answer = self._commands.run(message)
+            if answer is None:
+                self._send(message, interrupts)
+            else:
+                self._view.say(answer)
         except ManyhandsError as error:
             self._complain(str(error))
         except OSError as error:
@@ -86,79 +113,54 @@ class Chat:
 
     def _complain(self, text: str) -> None:
         self._failed = True
-        sys.stderr.write(f"{paint_error('error:', 'red', 'bold')} {one_line(text)}\n")
+        self._view.break_off()
+        if self._types:
+            self._view.complain(text)
+        else:
+            sys.stderr.write(f"{paint_error('error:', 'red', 'bold')} {one_line(text)}\n")
 
-    def _send(self, line: str) -> None:
-        page = new_page()
-        types = page.is_live and is_terminal(sys.stdin)
-        with ExitStack() as stack:
-            feed = stack.enter_context(Feed(self._api))
-            interrupts = stack.enter_context(Interrupts(feed))
-            view = RunView(page, stop_hint="Esc stops" if types else "Ctrl-C stops")
+    def _send(self, message: str, interrupts: Interrupts) -> None:
+        line = self._line if self._types else None
+        with Feed(self._api, self._news) as feed:
             turn = ChatTurn(
-                self._api, feed, view, interrupts, self._commands, asks=can_be_asked(), types=types
+                self._api, feed, self._view, interrupts, self._commands, asks=can_be_asked(), line=line
             )
-            if types:
-                from manyhands.cli.keyboard import Keyboard
-
-                keyboard = stack.enter_context(Keyboard(lambda *key: feed.put("key", key)))
-                turn.aside = keyboard.aside
-            ended = turn.take(line)
+            turn.aside = self._aside
+            ended = turn.take(message)
         self._failed = self._failed or ended["status"] != "completed"
-        self._draft = turn.draft.text
         if turn.leaves:
             raise Quit
 
-    def _typed(self) -> Iterator[str]:
-        """The lines that a person types, until Ctrl-D or a second Ctrl-C."""
-        prompt = PromptLine(self._home.path / HISTORY, self._commands.complete)
-        prompt.open()
-        was_interrupted = False
+
+def _typed() -> Iterator[str]:
+    """Lines of a terminal that can do no more."""
+    while True:
         try:
-            while True:
-                try:
-                    say()
-                    line = prompt.ask(self._draft)
-                except EOFError:
-                    say()
-                    return
-                except KeyboardInterrupt:
-                    say()
-                    if was_interrupted:
-                        raise
-                    was_interrupted, self._draft = True, ""
-                    note("Ctrl-C again leaves; so do Ctrl-D and /quit")
-                    continue
-                was_interrupted, self._draft = False, ""
-                yield line
-        finally:
-            prompt.close()
+            yield input(f"\n{SIGN} ")
+        except EOFError:
+            say()
+            return
 
 
-def greet(api: Api, commands: Commands) -> None:
+def greet(api: Api, commands: Commands, page: Page) -> None:
     """Where this conversation takes place, with whom, and how far it got."""
     channel = api.request("GET", f"/channels/{segment(commands.channel_id)}")
     model = commands.model or channel.get("model") or _default_model(api)
     width = (columns() or 80) - 1
-    rest = f" · {one_line(str(model))} · /help"
-    place = _end_of(channel.get("dir_path") or channel["name"], width - width_of("Manyhands · " + rest))
-    say(f"{paint('Manyhands', 'bold')} · {place}{rest}")
-    if last := _last_answer(api, commands.channel_id):
-        say(paint(fit(f"goes on after: {one_line(last)}", width), "dim"))
+    model = fit(one_line(str(model)), max(width - width_of("Manyhands ·  · /help"), LEAST))
+    room = width - width_of(f"Manyhands ·  · {model} · /help")
+    place = [_end_of(channel.get("dir_path") or channel["name"], room)] if room >= LEAST else []
+    page.line(" · ".join([paint("Manyhands", "bold"), *place, model, "/help"]))
+    if last := last_answer(api, commands.channel_id):
+        page.line(paint(fit(f"goes on after: {one_line(last)}", width), "dim"))
 
 
 def _end_of(place: str, width: int) -> str:
     """The end of a path tells more than its beginning."""
     shown = one_line(place)
-    return shown if width_of(shown) <= width else "…" + shown[-max(width - 1, 10) :]
+    return shown if width_of(shown) <= width else "…" + shown[-(width - 1) :]
 
 
 def _default_model(api: Api) -> str:
     found = next((model for model in pages(api, "/models") if model["default"]), None)
     return "no model" if found is None else model_name(found)
-
-
-def _last_answer(api: Api, channel_id: str) -> str | None:
-    path = f"/channels/{segment(channel_id)}/messages"
-    found: list[Json] = api.request("GET", path, query={"limit": 20})["items"]
-    return next((one["content"] for one in found if one["role"] == "assistant" and one["content"]), None)

@@ -1,91 +1,171 @@
-"""The line that a person writes: with history and completion at rest, a simple one while a run is shown."""
+"""The line that a person writes, at rest and while a run is shown: cursor, history, completion, many rows."""
 
 from __future__ import annotations
 
-import sys
+import re
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 
-from manyhands.cli.page import wrapped
-from manyhands.cli.terminal import has_colour, one_line, paint
+from manyhands.cli.chat_history import History
+from manyhands.cli.page import Rows
+from manyhands.cli.terminal import fit, one_line, paint, width_of
 
 SIGN = "›"
-HISTORY_LENGTH = 1000
+INDENT = 2
+MOST_ROWS = 10
+WORD_BEFORE = re.compile(r"\S*\s*$")
+WORD_AFTER = re.compile(r"\s*\S*")
 
 
 @dataclass
-class DraftLine:
-    """What is typed while a run goes on; sent with Enter, else it waits for the next line."""
+class ChatLine:
+    """What is written, and where in it the cursor is."""
 
+    history: History = field(default_factory=History)
+    complete: Callable[[str], Sequence[str]] = lambda text: ()
+    sign: str = SIGN
     text: str = ""
+    at: int = 0
+    hints: Sequence[str] = ()
+    """What the last Tab could mean."""
+
+    def put(self, text: str) -> None:
+        """Write this instead."""
+        self.text, self.at = text, len(text)
 
     def press(self, key: str, text: str = "") -> str | None:
         """Take a key; the answer is a message that is ready."""
+        self.hints = ()
         match key:
             case "text":
-                self.text += text
-            case "backspace":
-                self.text = self.text[:-1]
-            case "word":
-                self.text = self.text.rstrip().rpartition(" ")[0]
-            case "clear":
-                self.text = ""
+                self._replace(self.at, self.at, text)
+            case "newline":
+                self._replace(self.at, self.at, "\n")
+            case "tab":
+                self._complete()
             case "enter":
-                message, self.text = self.text.strip(), ""
-                return message or None
+                return self._send()
+            case "up" | "down":
+                self._move_row(-1 if key == "up" else 1)
+            case _:
+                self._edit(key)
         return None
 
-    def row(self, width: int) -> str:
-        """The end of it, which is where the cursor is."""
-        last = wrapped(
-            one_line(self.text.replace("\n", " ⏎ ")) + (" " if self.text[-1:] == " " else ""), width - 2
-        )[-1]
-        return f"{paint(SIGN, 'cyan')} {last}"
+    def _send(self) -> str | None:
+        message = self.text.strip()
+        self.put("")
+        if message:
+            self.history.add(message)
+        return message or None
+
+    def _edit(self, key: str) -> None:
+        match key:
+            case "backspace":
+                self._replace(max(self.at - 1, 0), self.at)
+            case "delete" | "end":
+                self._replace(self.at, self.at + 1)
+            case "word":
+                self._replace(self._word_before(), self.at)
+            case "clear":
+                self._replace(self._row_begins(), self.at)
+            case "rest":
+                self._replace(self.at, self._row_ends())
+            case _:
+                self.at = self._place(key)
+
+    def _place(self, key: str) -> int:
+        """Where a key puts the cursor."""
+        match key:
+            case "left":
+                return max(self.at - 1, 0)
+            case "right":
+                return min(self.at + 1, len(self.text))
+            case "word_left":
+                return self._word_before()
+            case "word_right":
+                found = WORD_AFTER.match(self.text, self.at)
+                return found.end() if found else self.at
+            case "first":
+                return self._row_begins()
+            case "last":
+                return self._row_ends()
+        return self.at
+
+    def _replace(self, begin: int, end: int, text: str = "") -> None:
+        self.text = self.text[:begin] + text + self.text[end:]
+        self.at = begin + len(text)
+        self.history.leave()
+
+    def _word_before(self) -> int:
+        found = WORD_BEFORE.search(self.text[: self.at])
+        return found.start() if found else 0
+
+    def _row_begins(self) -> int:
+        return self.text.rfind("\n", 0, self.at) + 1
+
+    def _row_ends(self) -> int:
+        end = self.text.find("\n", self.at)
+        return len(self.text) if end < 0 else end
+
+    def _move_row(self, step: int) -> None:
+        """To the line above or below; beyond the first and the last one is what was said before."""
+        begin, end = self._row_begins(), self._row_ends()
+        column = self.at - begin
+        if step < 0 and begin:
+            above = self.text.rfind("\n", 0, begin - 1) + 1
+            self.at = min(above + column, begin - 1)
+        elif step > 0 and end < len(self.text):
+            below = self.text.find("\n", end + 1)
+            self.at = min(end + 1 + column, len(self.text) if below < 0 else below)
+        elif (recalled := self.history.step(step, self.text)) is not None:
+            self.put(recalled)
+
+    def _complete(self) -> None:
+        before = self.text[: self.at]
+        found = self.complete(before)
+        if not found:
+            return
+        common = _common_beginning(found)
+        if len(common) > len(before):
+            self._replace(0, self.at, common)
+        elif len(found) > 1:
+            self.hints = found
+
+    def rows(self, width: int) -> Rows:
+        """All of it, or the rows round the cursor."""
+        laid, cursor = _laid_out(self.text, self.at, max(width - INDENT, 10))
+        first = min(max(cursor[0] - MOST_ROWS + 1, 0), max(len(laid) - MOST_ROWS, 0))
+        shown = laid[first : first + MOST_ROWS]
+        signs = [paint(self.sign, "cyan"), *[" "] * (len(shown) - 1)]
+        rows = [f"{sign} {row}" for sign, row in zip(signs, shown, strict=True)]
+        if self.hints:
+            words = [hint.rpartition(" ")[2] for hint in self.hints]
+            rows.append(paint(fit("  ".join(map(one_line, words)), width - INDENT), "dim"))
+        return Rows(rows, (cursor[0] - first, cursor[1] + INDENT))
 
 
-class PromptLine:
-    """Asks for a line with the standard library's line editor; its history is kept in a file."""
-
-    def __init__(self, history: Path, complete: Callable[[str], Sequence[str]]) -> None:
-        self._history = history
-        self._complete = complete
-        self._found: Sequence[str] = ()
-
-    def open(self) -> None:
-        import readline
-
-        readline.set_history_length(HISTORY_LENGTH)
-        with suppress(OSError):
-            readline.read_history_file(self._history)
-        readline.set_completer(self._completion)
-        readline.set_completer_delims(" \t\n")
-        readline.parse_and_bind("tab: complete")
-
-    def close(self) -> None:
-        import readline
-
-        with suppress(OSError):
-            readline.write_history_file(self._history)
-            self._history.chmod(0o600)
-
-    def ask(self, draft: str = "") -> str:
-        """The next line; `draft` is what was written already."""
-        import readline
-
-        readline.set_startup_hook(lambda: readline.insert_text(draft))
-        try:
-            return input(_prompt())
-        finally:
-            readline.set_startup_hook(None)
-
-    def _completion(self, text: str, state: int) -> str | None:
-        if state == 0:
-            self._found = self._complete(text)
-        return self._found[state] if state < len(self._found) else None
+def _common_beginning(texts: Sequence[str]) -> str:
+    """A text that all of them begin with."""
+    first, last = min(texts), max(texts)
+    same = (at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
+    return first[: next(same, min(len(first), len(last)))]
 
 
-def _prompt() -> str:
-    """The marks tell the line editor what takes no room."""
-    return f"\x01\x1b[36m\x02{SIGN}\x01\x1b[0m\x02 " if has_colour(sys.stdout) else f"{SIGN} "
+def _laid_out(text: str, at: int, width: int) -> tuple[list[str], tuple[int, int]]:
+    """The text on rows of this width, and where the cursor is then."""
+    rows, column, cursor = [""], 0, (0, 0)
+    for place, sign in enumerate(text):
+        shown = "    " if sign == "\t" else "" if sign == "\n" else sign
+        size = width_of(shown)
+        if sign != "\n" and column + size > width:
+            rows.append("")
+            column = 0
+        if place == at:
+            cursor = (len(rows) - 1, column)
+        if sign == "\n":
+            rows.append("")
+            column = 0
+        else:
+            rows[-1] += shown
+            column += size
+    return rows, cursor if at < len(text) else (len(rows) - 1, column)

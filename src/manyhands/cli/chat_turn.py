@@ -1,25 +1,34 @@
-"""What comes of a message in `manyhands chat`: its run is shown, and keys are heard meanwhile."""
+"""What comes of a message in `manyhands chat`: its run is shown, and keys are heard meanwhile.
+
+Keys write the next message, answer questions, stop the run.
+"""
 
 from __future__ import annotations
 
 import time
 from typing import Any
 
+from manyhands.cli.asking import card_lines, send_answer
 from manyhands.cli.attending import Attendant
 from manyhands.cli.chat_commands import Commands, Quit
-from manyhands.cli.chat_line import SIGN, DraftLine
+from manyhands.cli.chat_line import SIGN, ChatLine
+from manyhands.cli.chat_question import Question, can_be_asked_here
 from manyhands.cli.client import LONG_TIMEOUT_S, Api, Json, segment
 from manyhands.cli.feed import Feed, Interrupts
+from manyhands.cli.page import Rows
 from manyhands.cli.run_view import RunView
-from manyhands.cli.terminal import fit, one_line, paint
-from manyhands.errors import ManyhandsError
+from manyhands.cli.terminal import fit, many_lines, one_line, paint
+from manyhands.cli.wrapping import wrapped
+from manyhands.errors import ConflictError, ManyhandsError
 
 ADOPTION_S = 5.0
 """How long it may take until a message that came too late for a run has one of its own."""
+ROOMY = 50
+"""Columns from which on there is room for hints."""
 
 
 class ChatTurn(Attendant):
-    """Attends the runs that a message starts. `types`: the person's keys come as news."""
+    """Attends the runs that a message starts. `line`: what the person writes meanwhile, if keys are news."""
 
     def __init__(
         self,
@@ -30,13 +39,13 @@ class ChatTurn(Attendant):
         commands: Commands,
         *,
         asks: bool,
-        types: bool,
+        line: ChatLine | None = None,
     ) -> None:
         super().__init__(api, feed, view, interrupts, asks=asks)
-        self.draft = DraftLine()
         self.leaves = False
+        self._line = line
         self._commands = commands
-        self._types = types
+        self._question: Question | None = None
         self._waiting: list[Json] = []
         """Messages that were sent during the run and that the model has not read yet."""
         self._next_run: str | None = None
@@ -58,15 +67,19 @@ class ChatTurn(Attendant):
             ended = self.attend(run_id)
             self._view.finish(ended)
             if ended["status"] == "failed":
-                self._complain(str(ended["error"]))
+                self._view.complain(str(ended["error"]))
                 self._view.hide()
         return ended
 
     def event(self, event: Json) -> Json | None:
-        data = event["data"]
-        if event["type"] == "message.updated" and data.get("run_id") == self.run_id:
+        kind, data = event["type"], event["data"]
+        if kind == "message.updated" and data.get("run_id") == self.run_id:
             self._was_read(data)
-        return super().event(event)
+        ended = super().event(event)
+        question = self._question
+        if question and (ended or (kind == "approval.resolved" and data["id"] == question.approval["id"])):
+            self._question = None
+        return ended
 
     def other(self, kind: str, what: Any) -> None:
         if kind == "key":
@@ -75,23 +88,53 @@ class ChatTurn(Attendant):
         else:
             super().other(kind, what)
 
+    def stop(self) -> None:
+        self._question = None
+        super().stop()
+
+    # --- questions
+
+    def _can_ask(self) -> bool:
+        return self._question is None and super()._can_ask()
+
+    def _ask(self, approval: Json) -> None:
+        if self._line is None or not can_be_asked_here(approval):
+            super()._ask(approval)
+            return
+        self._view.say("\n".join(card_lines(approval)))
+        self._question = Question(approval)
+
+    def _answer(self, question: Question, answer: Json) -> None:
+        self._question = None
+        try:
+            self._hold(question.approval, send_answer(self._api, question.approval["id"], answer))
+        except ConflictError as error:  # somebody else was faster
+            self._view.say(paint(str(error), "dim"))
+        except ManyhandsError as error:
+            self._view.complain(str(error))
+
     # --- keys
 
     def _press(self, key: str, text: str) -> None:
         match key:
             case "escape":
                 self.stop()
-            case "end":
-                self.leaves = not self.draft.text
-                if self.leaves:
-                    self.stop()
-            case "up":
-                self._take_back()
-            case "resumed":
+            case "resumed" | "redraw":
                 self._view.page.renew()
-            case _:
-                if message := self.draft.press(key, text):
-                    self._say(message)
+            case _ if self._question:
+                if answer := self._question.press(key, text):
+                    self._answer(self._question, answer)
+            case _ if self._line:
+                self._write(self._line, key, text)
+
+    def _write(self, line: ChatLine, key: str, text: str) -> None:
+        if key == "end" and not line.text:
+            self.leaves = True
+            self.stop()
+        elif key == "up" and not line.text and self._waiting:
+            self._take_back(line)
+        elif message := line.press(key, text):
+            self._say(message)
 
     def _say(self, message: str) -> None:
         """A command is obeyed; all else joins the run."""
@@ -110,9 +153,9 @@ class ChatTurn(Attendant):
             self.leaves = True
             self.stop()
         except ManyhandsError as error:
-            self._complain(str(error))
+            self._view.complain(str(error))
         except OSError as error:
-            self._complain(f"{error.filename}: {error.strerror}")
+            self._view.complain(f"{error.filename}: {error.strerror}")
         else:
             self._was_sent(sent)
 
@@ -130,35 +173,29 @@ class ChatTurn(Attendant):
             self._waiting.remove(same[0])
         self._show(message)
 
-    def _take_back(self) -> None:
-        if not self._waiting:
-            return
+    def _take_back(self, line: ChatLine) -> None:
         try:
             self._api.request("DELETE", f"/messages/{segment(self._waiting[-1]['id'])}")
         except ManyhandsError as error:
-            self._complain(str(error))
+            self._view.complain(str(error))
         else:
-            self.draft.text = str(self._waiting.pop()["content"])
+            line.put(str(self._waiting.pop()["content"]))
 
     # --- what is shown
 
     def _show(self, message: Json) -> None:
-        self._view.say(f"{paint(SIGN, 'cyan')} {one_line(str(message['content']))}")
+        self._view.say(said_lines(str(message["content"]), self._view.page.width))
 
-    def _complain(self, text: str) -> None:
-        self._view.say(f"{paint('error:', 'red', 'bold')} {one_line(text)}")
-
-    def _rows(self) -> list[str]:
-        if not self._types:
-            return []
+    def _rows(self) -> Rows:
+        if self._line is None:
+            return Rows()
         width = self._view.page.width or 80
-        waiting = [
-            paint(
-                fit(f"{SIGN} {one_line(message['content'])}", width - 25) + "  (to be read, ↑ edits)", "dim"
-            )
-            for message in self._waiting
-        ]
-        return [*waiting, self.draft.row(width)]
+        written = self._question.rows(width) if self._question else self._line.rows(width)
+        return written.under([self._waiting_row(message, width) for message in self._waiting])
+
+    def _waiting_row(self, message: Json, width: int) -> str:
+        hint = "  (to be read, ↑ edits)" if width >= ROOMY else "  (↑ edits)"
+        return paint(fit(f"{SIGN} {one_line(message['content'])}", width - len(hint)) + hint, "dim")
 
     # --- the next run
 
@@ -185,3 +222,10 @@ class ChatTurn(Attendant):
 
 def _is_new_run(event: Json, channel_id: str) -> bool:
     return event["type"] == "run.queued" and event.get("channel_id") == channel_id
+
+
+def said_lines(text: str, width: int | None) -> str:
+    """What a person said, as it stays on the page."""
+    first, *others = wrapped(many_lines(text), (width or 10_000) - 2)
+    rows = [f"{paint(SIGN, 'cyan')} {paint(first, 'bold')}", *(f"  {paint(row, 'bold')}" for row in others)]
+    return "\n".join(rows)

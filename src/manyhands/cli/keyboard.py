@@ -20,24 +20,36 @@ from typing import Any, Self
 
 ESCAPE_PAUSE_S = 0.05
 """What follows an Esc faster than this is part of a key's sequence, not another key."""
+PASTE_PAUSE_S = 2.0
+"""What is pasted may come in pieces."""
 PASTE_ON, PASTE_OFF = "\x1b[?2004h", "\x1b[?2004l"
-PASTED = re.compile(r"\x1b\[200~(.*?)(?:\x1b\[201~|$)", re.DOTALL)
-SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|O.)")
-NAMES = {
-    "\r": "enter",
-    "\n": "enter",
-    "\x7f": "backspace",
-    "\x08": "backspace",
-    "\x15": "clear",
-    "\x17": "word",
-    "\x04": "end",
-    "\x1b[A": "up",
-    "\x1bOA": "up",
+PASTE_BEGINS, PASTE_ENDS = "\x1b[200~", "\x1b[201~"
+SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|O.|[\r\n\x7fbfd])")
+KEYS = {
+    "enter": ("\r", "\n"),
+    "newline": ("\x1b\r", "\x1b\n"),
+    "tab": ("\t",),
+    "backspace": ("\x7f", "\x08"),
+    "delete": ("\x1b[3~",),
+    "clear": ("\x15",),
+    "rest": ("\x0b",),
+    "word": ("\x17", "\x1b\x7f"),
+    "left": ("\x1b[D", "\x1bOD", "\x02"),
+    "right": ("\x1b[C", "\x1bOC", "\x06"),
+    "word_left": ("\x1b[1;5D", "\x1b[1;3D", "\x1bb"),
+    "word_right": ("\x1b[1;5C", "\x1b[1;3C", "\x1bf"),
+    "first": ("\x1b[H", "\x1bOH", "\x1b[1~", "\x01"),
+    "last": ("\x1b[F", "\x1bOF", "\x1b[4~", "\x05"),
+    "up": ("\x1b[A", "\x1bOA", "\x10"),
+    "down": ("\x1b[B", "\x1bOB", "\x0e"),
+    "redraw": ("\x0c",),
+    "end": ("\x04",),
 }
+NAMES = {sequence: name for name, sequences in KEYS.items() for sequence in sequences}
 
 
 class Keyboard:
-    """Tells of keys: `text` with what was typed or pasted, else one of `NAMES`, `escape`, `resumed`."""
+    """Tells of keys: `text` with what was typed or pasted, else one of `KEYS`, `escape`, `resumed`."""
 
     def __init__(self, tell: Callable[[str, str], None]) -> None:
         self._tell = tell
@@ -74,6 +86,7 @@ class Keyboard:
     def listen(self) -> None:
         """Take the terminal, again after the process was suspended."""
         mode = termios.tcgetattr(self._descriptor)
+        mode[0] &= ~termios.ICRNL  # a pasted line may end with both
         mode[3] &= ~(termios.ICANON | termios.ECHO)
         mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
         termios.tcsetattr(self._descriptor, termios.TCSADRAIN, mode)
@@ -103,7 +116,7 @@ class Keyboard:
         pending = ""
         while True:
             # An Esc alone is a key only when nothing follows it.
-            pause = ESCAPE_PAUSE_S if pending else None
+            pause = _pause(pending)
             ready, _, _ = select.select([self._descriptor, self._wake_read], [], [], pause)
             if self._wake_read in ready:
                 return
@@ -127,30 +140,34 @@ class Keyboard:
         return ""
 
 
+def _pause(pending: str) -> float | None:
+    """How long to wait for the rest of a key."""
+    if not pending:
+        return None
+    return PASTE_PAUSE_S if pending.startswith(PASTE_BEGINS) else ESCAPE_PAUSE_S
+
+
 def split_key(pending: str, *, is_whole: bool) -> tuple[str, str, str]:
     """The first key with its text, and what is left; no key for what nobody needs."""
+    if pending.startswith(PASTE_BEGINS):
+        return _split_paste(pending, is_whole=is_whole)
+    if sequence := SEQUENCE.match(pending):
+        return NAMES.get(sequence[0], ""), "", pending[sequence.end() :]
     if pending[0] == "\x1b":
-        return _split_escape(pending, is_whole=is_whole)
-    if pending[0] in NAMES:
-        return NAMES[pending[0]], "", pending[1:]
-    if not pending[0].isprintable() and pending[0] != "\t":
-        return "", "", pending[1:]
-    end = next(
-        (at for at, sign in enumerate(pending) if not sign.isprintable() and sign != "\t"), len(pending)
-    )
+        return ("escape", "", pending[1:]) if is_whole else ("partial", "", pending)
+    if not pending[0].isprintable():
+        return NAMES.get(pending[0], ""), "", pending[1:]
+    end = next((at for at, sign in enumerate(pending) if not sign.isprintable()), len(pending))
     return "text", pending[:end], pending[end:]
 
 
-def _split_escape(pending: str, *, is_whole: bool) -> tuple[str, str, str]:
-    if pasted := PASTED.match(pending):
-        if not is_whole and not pasted[0].endswith("\x1b[201~"):
-            return "partial", "", pending
-        return "text", pasted[1].replace("\r\n", "\n").replace("\r", "\n"), pending[pasted.end() :]
-    if sequence := SEQUENCE.match(pending):
-        return NAMES.get(sequence[0], ""), "", pending[sequence.end() :]
-    if not is_whole:
+def _split_paste(pending: str, *, is_whole: bool) -> tuple[str, str, str]:
+    at = pending.find(PASTE_ENDS)
+    if at < 0 and not is_whole:
         return "partial", "", pending
-    return "escape", "", pending[1:]
+    text, _, rest = pending.removeprefix(PASTE_BEGINS).partition(PASTE_ENDS)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "text", "".join(sign for sign in text if sign.isprintable() or sign in "\n\t"), rest
 
 
 def _write(sequence: str) -> None:

@@ -6,13 +6,33 @@ It knows nothing of runs. Text of strangers comes in harmless already.
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol, TextIO
 
 from manyhands.cli.terminal import columns, is_terminal, width_of
+from manyhands.cli.wrapping import wrapped
 
 CLEAR_BELOW = "\x1b[J"
+STYLES = re.compile(r"\x1b\[[0-9;]*m")
+SPARE_ROWS = 2
+"""Rows of the screen that are never drawn anew: a cursor cannot go back above the top."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What is shown at the bottom, and where in it the cursor is: row and column; at its end when nowhere."""
+
+    rows: Sequence[str] = ()
+    cursor: tuple[int, int] | None = None
+
+    def under(self, above: Sequence[str]) -> Rows:
+        """The same, below others."""
+        cursor = None if self.cursor is None else (self.cursor[0] + len(above), self.cursor[1])
+        return Rows([*above, *self.rows], cursor)
 
 
 class Page(Protocol):
@@ -29,7 +49,11 @@ class Page(Protocol):
         """A line of its own, which stays."""
         ...
 
-    def show(self, rows: Sequence[str]) -> None:
+    def insert(self, text: str) -> None:
+        """Lines that stay, above the end of a text that still goes on."""
+        ...
+
+    def show(self, rows: Rows) -> None:
         """The rows at the bottom, each no wider than the page, in place of those that were there."""
         ...
 
@@ -43,10 +67,38 @@ class Page(Protocol):
         ...
 
 
+class Setting(Protocol):
+    """How a text that comes in pieces becomes rows."""
+
+    gap: Sequence[str]
+    """Rows between what is done and what follows it."""
+
+    def split(self, text: str) -> tuple[str, str]:
+        """What looks the same whatever comes next, and the rest. The first ends where a row ends."""
+        ...
+
+    def rows(self, text: str, width: int) -> list[str]: ...
+
+
+class PlainSetting:
+    """The text as it is, broken between words."""
+
+    gap: Sequence[str] = ()
+
+    def split(self, text: str) -> tuple[str, str]:
+        done, line_break, rest = text.rpartition("\n")
+        return done + line_break, rest
+
+    def rows(self, text: str, width: int) -> list[str]:
+        return wrapped(text, width)
+
+
 def new_page() -> Page:
     """The page for standard output as it is now."""
     if is_terminal(sys.stdout) and os.environ.get("TERM") != "dumb":
-        return LivePage(sys.stdout)
+        from manyhands.cli.markdown import MarkdownSetting
+
+        return LivePage(sys.stdout, MarkdownSetting())
     return PlainPage(sys.stdout)
 
 
@@ -60,7 +112,9 @@ class SilentPage:
 
     def line(self, text: str = "") -> None: ...
 
-    def show(self, rows: Sequence[str]) -> None: ...
+    def insert(self, text: str) -> None: ...
+
+    def show(self, rows: Rows) -> None: ...
 
     def renew(self) -> None: ...
 
@@ -87,7 +141,10 @@ class PlainPage:
     def line(self, text: str = "") -> None:
         self.write(("\n" if self._in_line else "") + text + "\n")
 
-    def show(self, rows: Sequence[str]) -> None: ...
+    def insert(self, text: str) -> None:
+        self.line(text)
+
+    def show(self, rows: Rows) -> None: ...
 
     def renew(self) -> None: ...
 
@@ -95,19 +152,22 @@ class PlainPage:
 class LivePage:
     """A terminal. What is written appears with the rows that are shown next, all of it at once.
 
-    A row of text stays as soon as the next one has begun; the last one is redrawn.
+    The end of a text, as far as what comes next may change its look, is drawn anew with the rows.
     """
 
     is_live = True
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, setting: Setting | None = None) -> None:
         self._stream = stream
-        self._drawn = 0
+        self._setting = setting or PlainSetting()
         self._done: list[str] = []
         """Rows that stay from the next time on."""
-        self._open = ""
-        """The end of the text that comes in pieces: its last row."""
-        self._shown: list[str] = []
+        self._text = ""
+        """The end of the text that comes in pieces."""
+        self._kept = 0
+        """How many of its rows stay already, since the screen has no room for more."""
+        self._shown = Rows()
+        self._drawn_width = 0
 
     @property
     def width(self) -> int:
@@ -115,53 +175,61 @@ class LivePage:
         return (columns(self._stream) or 80) - 1
 
     def write(self, text: str) -> None:
-        *done, self._open = wrapped(self._open + text, self.width)
-        self._done += done
+        done, self._text = self._setting.split(self._text + text)
+        if done:
+            rows = self._setting.rows(done.removesuffix("\n"), self.width)
+            self._done += [*rows[self._kept :], *self._setting.gap]
+            self._kept = 0
 
     def line(self, text: str = "") -> None:
-        self._done += [*([self._open] if self._open else []), text]
-        self._open = ""
+        self._done += [*self._open(), *text.split("\n")]
+        self._text, self._kept = "", 0
 
-    def show(self, rows: Sequence[str]) -> None:
-        below = [*([self._open] if self._open else []), *rows]
-        if self._done or below != self._shown:
+    def insert(self, text: str) -> None:
+        rows = self._open()[:-1]
+        self._done += [*rows, *text.split("\n")]
+        self._kept += len(rows)
+
+    def show(self, rows: Rows) -> None:
+        """Only what fits on the screen can be drawn anew: earlier rows of the text stay as they are."""
+        room = shutil.get_terminal_size().lines - SPARE_ROWS
+        rows = Rows(rows.rows[-room:], rows.cursor) if len(rows.rows) > room else rows
+        text = self._open()
+        if (excess := len(text) - max(room - len(rows.rows), 1)) > 0:
+            self._done += text[:excess]
+            self._kept += excess
+        below = rows.under(text[max(excess, 0) :])
+        if self._done or below != self._shown or self._drawn_width != self.width:
             self._draw(below)
 
     def renew(self) -> None:
-        self._drawn = 0
-        self._draw(self._shown)
+        below, self._shown = self._shown, Rows()
+        self._draw(below)
 
-    def _draw(self, below: list[str]) -> None:
-        up = f"\x1b[{self._drawn - 1}A" if self._drawn > 1 else ""
-        clear = f"\r{up}{CLEAR_BELOW}" if self._drawn else ""
-        self._stream.write(clear + "".join(f"{row}\n" for row in self._done) + "\n".join(below))
+    def _open(self) -> list[str]:
+        return self._setting.rows(self._text, self.width)[self._kept :] if self._text else []
+
+    def _draw(self, below: Rows) -> None:
+        width = self.width
+        text = "".join(f"{row}\n" for row in self._done) + "\n".join(below.rows)
+        self._stream.write(self._back(width) + text + _move(below))
         self._stream.flush()
-        self._done, self._shown, self._drawn = [], below, len(below)
+        self._done, self._shown, self._drawn_width = [], below, width
+
+    def _back(self, width: int) -> str:
+        """To the beginning of what was drawn; a terminal that became narrower has broken rows in two."""
+        if not self._shown.rows:
+            return ""
+        widths = [width_of(STYLES.sub("", row)) for row in self._shown.rows]
+        row, column = self._shown.cursor or (len(widths) - 1, widths[-1])
+        up = sum(max(-(-one // (width + 1)), 1) for one in widths[:row]) + column // (width + 1)
+        return "\r" + (f"\x1b[{up}A" if up else "") + CLEAR_BELOW
 
 
-def wrapped(text: str, width: int) -> list[str]:
-    """The rows of a text, broken between words; the last one may go on."""
-    return [row for line in text.split("\n") for row in _rows(line.expandtabs(4), max(width, 10))]
-
-
-def _rows(line: str, width: int) -> Iterator[str]:
-    while width_of(line) > width:
-        fits = _fitting(line, width)
-        space = line.rfind(" ", 0, fits + 1)
-        # A break inside the indentation would make an empty row.
-        at = space if space > 0 and line[:space].strip() else fits
-        yield line[:at].rstrip()
-        line = line[at:].lstrip(" ") if at == space else line[at:]
-    yield line
-
-
-def _fitting(line: str, width: int) -> int:
-    """How many characters fit."""
-    if line.isascii():
-        return width
-    used = 0
-    for at, character in enumerate(line):
-        used += width_of(character)
-        if used > width:
-            return max(at, 1)
-    return len(line)
+def _move(below: Rows) -> str:
+    """From the end of what was drawn to where the cursor belongs."""
+    if below.cursor is None or not below.rows:
+        return ""
+    row, column = below.cursor
+    up = len(below.rows) - 1 - row
+    return (f"\x1b[{up}A" if up else "") + "\r" + (f"\x1b[{column}C" if column else "")

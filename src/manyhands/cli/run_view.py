@@ -6,18 +6,20 @@ It is told events and writes to a page. It asks nothing and sends nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from manyhands.cli.call_line import Call, asked_call, call_line
 from manyhands.cli.client import Json
 from manyhands.cli.output import human_duration, plural
-from manyhands.cli.page import Page, wrapped
+from manyhands.cli.page import Page, Rows
 from manyhands.cli.progress import FIRST_FRAME_S, FRAMES
 from manyhands.cli.terminal import fit, many_lines, one_line, paint, width_of
 from manyhands.cli.tool_call import progress_text
+from manyhands.cli.wrapping import wrapped
 
 MOST_ROWS = 12
+SAVED = "model"
 PAUSE_S = 1.0
 """Words that stop for longer than this look as if they had ended."""
 ENDINGS = {
@@ -35,7 +37,7 @@ class RunView:
         self, page: Page, *, stop_hint: str = "Ctrl-C stops", now: Callable[[], float] = time.monotonic
     ) -> None:
         self.page = page
-        self.below: Callable[[], Sequence[str]] = list
+        self.below: Callable[[], Rows] = Rows
         """Rows of somebody else, below those of the run."""
         self._stop_hint = stop_hint
         self._now = now
@@ -50,6 +52,7 @@ class RunView:
         self._said = ""
         """The model's words of this iteration, as far as they are written."""
         self._status = "starting"
+        self._is_lost = False
         self._news_at = self._began = self._now()
 
     # --- what happens
@@ -79,6 +82,17 @@ class RunView:
             case "approval.requested" | "approval.resolved":
                 self._asked(type, data)
         self.tick()
+
+    def lost(self, is_lost: bool) -> None:
+        """The daemon is gone, or back."""
+        self._is_lost = is_lost
+        self._remark("The daemon is gone; waiting for it …" if is_lost else "The daemon is back.")
+        self.tick()
+
+    def break_off(self) -> None:
+        """Nothing more is known of the run."""
+        self.begin()
+        self.hide()
 
     def _message(self, message: Json) -> None:
         if message["role"] == "assistant":
@@ -149,8 +163,34 @@ class RunView:
 
     def say(self, text: str) -> None:
         """Lines of somebody else, between those of the run."""
-        self._begin("other")
+        text = self._broken(text)
+        if self._block == "text" and self._said:
+            self.page.insert(f"\n{text}\n")
+        else:
+            self._begin("other")
+            self.page.line(text)
+
+    def _broken(self, text: str) -> str:
+        """Between words where it can be told: styles take no room."""
+        width = self.page.width or 10_000
+        lines = [[line] if "\x1b" in line else wrapped(line, width) for line in text.split("\n")]
+        return "\n".join(row for rows in lines for row in rows)
+
+    def said(self, text: str) -> None:
+        """What the person said, to which all that follows is the answer."""
         self.page.line(text)
+        self._block = "said"
+
+    def complain(self, text: str) -> None:
+        """What went wrong."""
+        first, *others = wrapped(f"error: {one_line(text)}", self.page.width or 10_000)
+        first = paint("error:", "red", "bold") + first.removeprefix("error:")
+        self.say("\n".join([first, *others]))
+
+    def rest(self) -> None:
+        """The person's turn: an empty line, and nothing that changes by itself."""
+        self.page.line()
+        self._block = ""
 
     def _begin(self, block: str) -> None:
         """An empty line between what is of different kinds."""
@@ -172,7 +212,7 @@ class RunView:
     def tick(self) -> None:
         """Show how long it takes."""
         if self.page.is_live:
-            self.page.show([*self._rows(), *self.below()])
+            self.page.show(self.below().under(self._rows()))
 
     def _rows(self) -> list[str]:
         width, now = self.page.width or 80, self._now()
@@ -189,6 +229,7 @@ class RunView:
         elapsed = now - self._began
         frame = FRAMES[int(elapsed * 10) % len(FRAMES)]
         status = plural(len(self._calls), "call") if self._calls else self._status
+        status = "waiting for the daemon" if self._is_lost else status
         text = fit(f"{status} · {human_duration(round(elapsed, 1))} · {self._stop_hint}", width - 2)
         return [f"{paint(frame, 'cyan')} {paint(text, 'dim')}"]
 
@@ -197,7 +238,7 @@ class RunView:
     def hide(self) -> None:
         """Leave the page to somebody else; the next event shows the rows again."""
         if self.page.is_live:
-            self.page.show([])
+            self.page.show(Rows())
 
     def finish(self, run: Json) -> None:
         """The last line: model, time, iterations, tokens, cost."""
@@ -208,8 +249,13 @@ class RunView:
             self._begin("ending")
             self.page.line(paint(self._harmless(run["text"]), "yellow"))
         self._begin("closing")
-        self.page.line(closing_line({**run, "model": self._model or run["model"]}, self.page.width))
+        self.page.line(closing_line({**run, "model": self._model or _name(run["model"])}, self.page.width))
         self.hide()
+
+
+def _name(model: str | None) -> str | None:
+    """The id of a saved model says nothing to a person."""
+    return None if model is None or model.startswith(f"{SAVED}_") else model
 
 
 def closing_line(run: Json, width: int | None = None) -> str:

@@ -1,0 +1,26 @@
+"""Where a text is broken."""
+
+from __future__ import annotations
+
+import pytest
+
+from manyhands.cli.terminal import width_of
+from manyhands.cli.wrapping import wrapped
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("", [""]),
+        ("one two three", ["one two", "three"]),
+        ("one\n\ntwo", ["one", "", "two"]),
+        ("ends here\n", ["ends here", ""]),
+        ("abcdefghijklmnop", ["abcdefghijk", "lmnop"]),
+        ("            indented", ["indented"]),
+        ("日本語日本語日本語", ["日本語日本", "語日本語"]),
+        ("\tx", ["    x"]),
+    ],
+)
+def test_a_text_is_broken_between_words(text: str, rows: list[str]) -> None:
+    assert wrapped(text, 11) == rows
+    assert all(width_of(row) <= 11 for row in rows)
