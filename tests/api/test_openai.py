@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import base64
+from collections import deque
 from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,9 @@ import openai
 import pytest
 from openai.types.chat import ChatCompletionMessageParam
 
-from manyhands.chat.types import RunStatus
+from manyhands import events as events_module
+from manyhands.api.openai import _words
+from manyhands.chat.types import RunOptions, RunStatus
 from manyhands.home import Home
 from manyhands.hub import Hub
 from manyhands.models.types import ModelError, Reply, TextDelta, Usage
@@ -191,3 +196,23 @@ async def test_a_client_that_hangs_up_stops_the_run(
 
 async def test_the_models_of_the_hub_are_listed(theirs: openai.AsyncOpenAI) -> None:
     assert "demo" in [model.id async for model in theirs.models.list()]
+
+
+async def test_a_client_that_reads_slowly_misses_no_word(
+    hub: Hub, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events_module, "QUEUE_SIZE", 4)
+    monkeypatch.setattr(hub.bus, "_ring", deque(maxlen=4))
+    words = [f"word{number} " for number in range(300)]
+    first = replace(LOOK, text="".join(words))
+    script += [[*map(TextDelta, words), first], [*map(TextDelta, words), Reply("".join(words))]]
+    channel, _ = await hub.channels.find_or_create(name="slow")
+    run = await hub.runs.start(channel.id, "go", RunOptions(attended=False))
+    heard = []
+    with anyio.fail_after(60):
+        async with aclosing(_words(hub, run)) as spoken:
+            heard.append(await anext(spoken))
+            while not (await hub.runs.get(run.id)).status.ended:  # noqa: ASYNC110 (nothing else is read)
+                await anyio.sleep(0.01)
+            heard += [text async for text in spoken]
+    assert "".join(heard) == f"{''.join(words)}\n\n{''.join(words)}"

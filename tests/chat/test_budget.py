@@ -6,11 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from manyhands import Hub
-from manyhands.models.types import Price, Reply, Usage
-from manyhands.testing.scripted import SCRIPTED, calls
+from manyhands.chat.types import RunOptions
+from manyhands.models.asking import Asking
+from manyhands.models.types import ModelError, ModelRequest, Price, Reply, Usage
+from manyhands.testing.scripted import SCRIPTED, Gate, ScriptedModel, calls
 from tests.chat.hubs import channel_of, events_of, hub_with
 
 pytestmark = pytest.mark.anyio
@@ -79,3 +82,53 @@ async def test_a_model_without_a_price_costs_nothing_that_could_be_counted(
     async with hub_with(tmp_path, LOOK, DONE) as (hub, _):
         end, asked = await answered(hub, await channel_of(hub, project), [], cost_cap=0.01)
     assert (end["status"], end["cost"], asked) == ("completed", None, [])
+
+
+async def test_a_raised_cap_is_remembered_by_the_next_start(tmp_path: Path, project: Path) -> None:
+    async with hub_with(tmp_path, DONE, DONE, info=DEAR) as (hub, _):
+        await hub.settings.patch({"channel_cost_cap": 1.0})
+        channel_id = await channel_of(hub, project)
+        await answered(hub, channel_id, [])
+        _, asked = await answered(hub, channel_id, [True])
+        assert len(asked) == 1
+    async with hub_with(tmp_path, DONE, DONE, info=DEAR) as (hub, _):
+        end, asked = await answered(hub, channel_id, [True])
+        assert [one["detail"]["cap"] for one in asked] == [2.0]
+        assert end["status"] == "completed"
+
+
+async def test_a_run_that_a_restart_cut_keeps_its_raised_cap(tmp_path: Path, project: Path) -> None:
+    asked_again, never = anyio.Event(), anyio.Event()
+
+    def wait(_: ModelRequest) -> list[Gate]:
+        asked_again.set()
+        return [Gate(never)]
+
+    async with hub_with(tmp_path, LOOK, wait, info=DEAR) as (hub, _):
+        channel_id = await channel_of(hub, project)
+        run = await hub.runs.start(channel_id, "go", RunOptions(cost_cap=1.0))
+        async with hub.bus.subscribe(run.first_seq) as events:
+            async for event in events:
+                if event.type == "approval.requested":
+                    await hub.approvals.answer(event.data["id"], True, "tool")
+                    break
+        with anyio.fail_after(60):
+            await asked_again.wait()
+    async with hub_with(tmp_path, DONE, info=DEAR) as (hub, _):
+        async with hub.bus.subscribe(run.first_seq) as events:
+            types = []
+            async for event in events:
+                types.append(event.type)
+                if event.type == "run.finished":
+                    break
+        assert event.data["status"] == "completed"
+        assert types.count("approval.requested") == 1
+
+
+async def test_the_model_that_answers_is_the_one_whose_price_counts(tmp_path: Path, project: Path) -> None:
+    cheap = replace(SCRIPTED, id="cheap", name="cheap", price=Price(input=10_000, output=0))
+    down = ScriptedModel([ModelError("down")], info=DEAR)
+    chain = Asking([down, ScriptedModel([DONE], info=cheap)])
+    async with Hub(tmp_path / "home", model=chain) as hub:
+        end, _ = await answered(hub, await channel_of(hub, project), [])
+    assert (end["status"], end["cost"]) == ("completed", 0.01)

@@ -54,8 +54,8 @@ class Rig:
     async def _afford(self) -> None:
         pass
 
-    async def _use(self, usage: Usage) -> None:
-        self.spent += usage
+    async def _use(self, reply: Reply) -> None:
+        self.spent += reply.usage
 
     async def _keep(self, after: int, text: str) -> None:
         self.summaries.append((after, text))

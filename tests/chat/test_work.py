@@ -41,3 +41,17 @@ async def test_a_server_that_takes_too_long_is_not_waited_for(tmp_path: Path, pr
     assert notices[-1] == "Starting without slow: still connecting."
     assert "mcp__slow__paint" not in offered(model.requests[0])
     assert events[-1].data["status"] == "completed"
+
+
+async def test_the_model_is_made_ready_before_it_is_asked(
+    tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_before = []
+
+    async def warm(models: object, wanted: str | None = None) -> None:
+        asked_before.append(len(model.requests))
+
+    monkeypatch.setattr("manyhands.hub._OneModel.warm", warm)
+    async with hub_with(tmp_path, "ok") as (hub, model):
+        await events_of(hub, await channel_of(hub, project), "go")
+    assert asked_before == [0]

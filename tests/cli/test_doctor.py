@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from tests.cli.conftest import HAND, CommandLine, running_daemon
+from tests.cli.conftest import HAND, CommandLine, running_daemon, until
 
 
 def test_a_sound_installation_is_well(cli: CommandLine) -> None:
@@ -43,7 +43,7 @@ def test_a_projects_server_that_nobody_trusts_is_told_and_not_started(
     (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"stranger": stranger}}))
     with running_daemon(cli):
         cli.ok("channels", "create", "--dir", str(tmp_path))
-        assert any(cli.ok("servers", "list", "--json").json for _ in range(100))
+        until(lambda: cli.ok("servers", "list", "--json").json)
         found = {one["subject"]: one for one in cli.ok("doctor", "--test", "--json").json["findings"]}
     assert "manyhands channels trust" in found["stranger"]["text"]
     assert not trace.exists()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from manyhands.cli.server_view import trouble_of
 from tests.cli.conftest import HAND, CommandLine, running_daemon
 
 MISSING = "/nowhere/to/be/found"
@@ -189,3 +190,9 @@ def test_every_command_works_without_a_daemon_too(cli: CommandLine) -> None:
     assert cli.ok("servers", "test", "hand").out.startswith("✓ hand works")
     cli.ok("servers", "remove", "hand")
     assert cli.ok("servers", "list", "--json").json == []
+
+
+def test_a_server_between_two_attempts_is_still_in_trouble() -> None:
+    server = {"name": "x", "status": "connecting", "error": "it ended"}
+    assert trouble_of(server) == "it ended"
+    assert trouble_of({**server, "error": None}) == ""

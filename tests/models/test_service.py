@@ -16,7 +16,7 @@ from manyhands.models import local_servers
 from manyhands.models.demo import DEMO, DemoModel
 from manyhands.models.discovery import Discovery, Port
 from manyhands.models.service import ModelService
-from manyhands.models.types import ModelError, Restarted
+from manyhands.models.types import ModelError, Restarted, ToolSpec
 from manyhands.models.views import model_json, provider_json, trial_json
 from manyhands.secrets import MASK, SecretStore
 from manyhands.settings import Settings
@@ -350,3 +350,18 @@ async def test_providers_are_listed_with_what_they_need(make: Make) -> None:
         assert listed[0]["key_variables"] == ["OPENAI_API_KEY"]
         assert [entry["id"] for entry in listed if entry["ready"]] == ["openai", "demo"]
         assert SECRET not in str(listed)
+
+
+@pytest.mark.requirement("L18")
+async def test_how_a_model_takes_a_tool_is_known_before_it_is_asked(make: Make) -> None:
+    odd = {"type": "object", "properties": {"when": {"type": "string", "pattern": "^a", "examples": ["a"]}}}
+    async with make(env={"GEMINI_API_KEY": SECRET}) as service:
+        info, repair = await service.takes(ToolSpec("look", "Looks.", odd))
+        assert info.provider == "google"
+        assert repair is not None
+        assert not repair.dropped
+        assert "examples" in repair.notes[0]
+        _, refused = await service.takes(ToolSpec("1look", "Looks.", odd))
+        assert refused is not None
+        assert refused.dropped
+        assert await service.takes(ToolSpec("look", "Looks.", {"type": "object"})) == (info, None)

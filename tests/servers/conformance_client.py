@@ -58,11 +58,29 @@ class Unattended:
         yield
 
 
-def configured(url: str, scenario: str, context: Mapping[str, Any]) -> Server:
+NAMES = {
+    "client_id": "OAUTH_CLIENT_ID",
+    "client_secret": "OAUTH_CLIENT_SECRET",
+    "private_key_pem": "OAUTH_PRIVATE_KEY",
+    "signing_algorithm": "OAUTH_KEY_ALGORITHM",
+}
+
+
+async def issuer_of(url: str) -> str:
+    """What whoever was given credentials was told with them."""
+    address = httpx2.URL(url)
+    async with httpx2.AsyncClient(trust_env=False, verify=False) as client:
+        answer = await client.get(
+            address.copy_with(path=f"/.well-known/oauth-protected-resource{address.path}")
+        )
+        return str(answer.json()["authorization_servers"][0])
+
+
+async def configured(url: str, scenario: str, context: Mapping[str, Any]) -> Server:
     """The suite's server as a person would have saved it."""
-    settings: dict[str, str] = {}
-    if "client_id" in context:
-        settings = {"OAUTH_CLIENT_ID": context["client_id"], "OAUTH_CLIENT_SECRET": context["client_secret"]}
+    settings = {NAMES[key]: str(value) for key, value in context.items() if key in NAMES}
+    if scenario.startswith("auth/client-credentials"):
+        settings |= {"OAUTH_GRANT": "client_credentials", "OAUTH_ISSUER": await issuer_of(url)}
     if scenario == "auth/basic-cimd":
         settings = {"OAUTH_CLIENT_METADATA_URL": METADATA_URL}
     config = ServerConfig("conformance", transport="http", url=url, env=settings)
@@ -117,7 +135,7 @@ async def call_all(connection: Connection) -> bool:
 
 async def run_scenario(url: str, scenario: str, context: Mapping[str, Any]) -> str | None:
     """What went wrong, if anything did."""
-    server = configured(url, scenario, context)
+    server = await configured(url, scenario, context)
     with tempfile.TemporaryDirectory() as directory:
         async with SignIn(SecretStore(Home(Path(directory)))) as sign_in:
             try:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from manyhands.chat.types import Channel
-from manyhands.errors import ConflictError, InvalidError
+from manyhands.errors import ConflictError, InvalidError, NotAllowedError
 from manyhands.secrets import MASK
 from manyhands.servers.projects import PROJECT_FILE
 from manyhands.servers.types import ServerStatus
@@ -83,8 +83,11 @@ async def test_a_projects_server_starts_only_after_a_person_approved_it(
         assert view is not None
         assert (view.status, view.trusted) == ("disconnected", False)
         assert not (await hub.service.connect(view.server.id)).ok
+        with pytest.raises(NotAllowedError, match="is not approved"):
+            await hub.service.test({}, server_id=view.server.id)
         await hub.inbox.answer(approve=True)
         await settled(hub, "books", ServerStatus.CONNECTED)
+        assert (await hub.service.test({}, server_id=view.server.id)).ok
         assert "mcp__books__find" in await hub.names(here)
         assert (await hub.call("mcp__books__env", here, variable="TOKEN")).text == "in-the-file"
         assert (await hub.call("mcp__books__cwd", here)).text == str(project)

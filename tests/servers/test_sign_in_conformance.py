@@ -45,14 +45,14 @@ SCENARIOS = (
     "auth/iss-unexpected",
     "auth/iss-normalized",
     "auth/metadata-issuer-mismatch",
+    "auth/client-credentials-basic",
+    "auth/client-credentials-jwt",
 )
 LEFT_OUT = {
     "auth/dpop": "the SDK does not bind tokens to keys",
     "auth/dpop-nonce": "likewise",
     "auth/wif-jwt-bearer": "the SDK does not exchange workload identities",
-    "auth/client-credentials-basic": "an extension for clients without a person, which we do not declare",
-    "auth/client-credentials-jwt": "likewise",
-    "auth/enterprise-managed-authorization": "an extension for companies' identity providers, likewise",
+    "auth/enterprise-managed-authorization": "an extension for companies' identity providers",
 }
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import psutil
 import pytest
 
 from manyhands.servers.types import ServerStatus
+from manyhands.settings import Settings
 from tests.servers.hubs import bench, shelf, tool
 
 pytestmark = pytest.mark.anyio
@@ -74,3 +76,59 @@ async def test_a_server_is_connecting_from_the_moment_it_is_told_to(tmp_path: Pa
         await hub.service.enable(disabled, False)
         await hub.status(kept, ServerStatus.CONNECTED)
         assert (await hub.service.get(disabled)).status is ServerStatus.DISABLED
+
+
+async def test_changed_prompts_resources_and_skills_are_told(tmp_path: Path) -> None:
+    books = shelf(
+        tmp_path, "books", tool("reload"), prompts=[{"name": "greet"}, {"name": "part"}], resources=[]
+    )
+    async with bench(tmp_path) as hub:
+        server_id = (await hub.service.save(books.config("books"))).view.server.id
+        (first,) = hub.of_type("mcp.prompts_changed")
+        assert (first["server_id"], first["added"]) == (server_id, ["greet", "part"])
+        (template,) = hub.of_type("mcp.resources_changed")
+        assert template["added"] == ["note://{n}"]
+        books.put(
+            tool("reload"),
+            prompts=[{"name": "greet", "description": "Warmly."}],
+            resources=[{"uri": "note://one", "name": "one"}],
+        )
+        await hub.call("mcp__books__reload")
+        told = await hub.until(lambda: hub.of_type("mcp.prompts_changed")[1:])
+        assert (told[0]["added"], told[0]["removed"], told[0]["changed"]) == ([], ["part"], ["greet"])
+        (resources,) = await hub.until(lambda: hub.of_type("mcp.resources_changed")[1:])
+        assert resources["added"] == ["note://one"]
+
+
+async def test_settings_of_connecting_hold_at_once(tmp_path: Path) -> None:
+    broken = shelf(tmp_path, "broken", die="no licence found")
+    async with bench(tmp_path) as hub:
+        server_id = (await hub.service.save(broken.config("broken"), wait=False)).view.server.id
+        hub.settings.current = Settings(reconnect_attempts=1)
+        hub.bus.publish("settings.changed", {"reconnect_attempts": 1})
+        await hub.until(
+            lambda: [
+                event
+                for event in hub.of_type("mcp.status")
+                if event["status"] == "error" and event.get("attempts_max") == 1
+            ]
+        )
+        assert (await hub.service.get(server_id)).state.attempts_max == 1
+
+
+async def test_the_log_has_one_line_for_a_server_that_is_tried_again_and_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "manyhands.servers")
+    broken = shelf(tmp_path, "broken", die="no licence found")
+    settings = Settings(reconnect_attempts=2)
+    async with bench(tmp_path, settings=settings) as hub:
+        server_id = (await hub.service.save(broken.config("broken"), wait=False)).view.server.id
+        await hub.until(lambda: "more attempts have failed" in caplog.text)
+        broken.put(tool("pid"))
+        assert (await hub.service.connect(server_id)).ok
+    said = [record.getMessage() for record in caplog.records if "Server broken" in record.getMessage()]
+    assert len(said) == 3, said
+    assert "no licence found" in said[0]
+    assert said[1].endswith("2 more attempts have failed; it stays down until somebody wants it")
+    assert said[2].startswith("Server broken: connected: 1 tools")

@@ -51,3 +51,19 @@ async def test_one_that_is_cancelled_while_it_waits_takes_no_turn() -> None:
     back()
     with anyio.fail_after(10):
         await turns.take()
+
+
+async def test_another_number_holds_at_once() -> None:
+    turns = Turns(1, longest_s=60.0)
+    await turns.take()
+    second: list[Callable[[], None]] = []
+
+    async def wait() -> None:
+        second.append(await turns.take())
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(wait)
+        await anyio.wait_all_tasks_blocked()
+        assert not second
+        turns.resize(2)
+    assert second

@@ -11,7 +11,7 @@ import base64
 import binascii
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Request
@@ -20,6 +20,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from manyhands.api.access import HubOf, while_connected
 from manyhands.api.problems import openai_error
+from manyhands.api.spoken import Spoken
 from manyhands.chat.types import Message, Run, RunOptions, RunStatus
 from manyhands.clock import SystemClock
 from manyhands.errors import InvalidError
@@ -133,17 +134,28 @@ async def _stream(hub: Hub, run: Run, body: Completion) -> AsyncIterator[bytes]:
     yield b"data: [DONE]\n\n"
 
 
-async def _words(hub: Hub, run: Run) -> AsyncIterator[str]:
-    """What the model says, with a gap between what it says before and after its calls."""
-    spoken = None
+async def _words(hub: Hub, run: Run) -> AsyncGenerator[str, None]:
+    """What the model says, as it comes; a client that reads slowly gets what it missed from the record."""
+    spoken = Spoken()
     async with hub.bus.subscribe(run.first_seq) as events:
         async for event in events:
-            if event.type == "run.delta" and event.data["run_id"] == run.id:
-                iteration = event.data["iteration"]
-                yield event.data["text"] if spoken in (None, iteration) else f"\n\n{event.data['text']}"
-                spoken = iteration
-            elif event.type == "run.finished" and event.data["id"] == run.id:
-                return
+            data = event.data
+            if event.type == "gap" and (await hub.runs.get(run.id)).status.ended:
+                break
+            if event.type == "run.finished" and data["id"] == run.id:
+                break
+            if data.get("run_id") != run.id:
+                continue
+            text = ""
+            if event.type == "run.delta":
+                text = spoken.delta(data["iteration"], data["offset"], data["text"])
+            elif event.type == "message.created" and data["role"] == "assistant":
+                text = spoken.message(data["iteration"], data["content"])
+            if text:
+                yield text
+    for message in await hub.runs.messages_of(run.id):
+        if message.role == "assistant" and (text := spoken.message(message.iteration or 0, message.content)):
+            yield text
 
 
 def _answer(run: Run) -> Response:

@@ -1,13 +1,14 @@
 """What runs may cost: at a cap the run pauses and a person is asked.
 
-A yes raises the cap by its own amount, for as long as the hub runs. Only models whose price is known cost
-anything here.
+A yes raises the cap by its own amount; that is stored with the run or the channel. Only models whose price is
+known cost anything here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 
 from manyhands.approvals.types import Question
 from manyhands.chat import run_store
@@ -23,7 +24,7 @@ from manyhands.tools.types import Asking
 class Cap:
     """A limit in US dollars, of a run or of a channel."""
 
-    of: str
+    of: run_store.CapOf
     id: str
     amount: float
     setting: str
@@ -36,13 +37,14 @@ class Budget:
     store: Store
     settings: CurrentSettings
     ask: Asking
-    _raised: dict[str, float] = field(default_factory=dict, init=False)
 
     async def check(self, record: RunRecord) -> None:
         """Before the model is asked: return when it may be, else end the run."""
         for cap in self._caps(record.run):
-            while (spent := await self._spent(cap, record.run)) >= self._allowed(cap):
-                await self._raise_cap(cap, spent, record.run)
+            raised = await self.store.read(partial(run_store.cost_raised, of=cap.of, id=cap.id))
+            while (spent := await self._spent(cap, record.run)) >= cap.amount + raised:
+                raised = await self._raise_cap(cap, raised, spent, record.run)
+                await self.store.write(partial(run_store.raise_cost, of=cap.of, id=cap.id, raised=raised))
 
     def _caps(self, run: Run) -> Iterator[Cap]:
         settings = self.settings.current
@@ -51,33 +53,31 @@ class Budget:
         if amount := settings.channel_cost_cap:
             yield Cap("channel", run.channel_id, amount, "channel_cost_cap")
 
-    def _allowed(self, cap: Cap) -> float:
-        return cap.amount + self._raised.get(cap.id, 0.0)
-
     async def _spent(self, cap: Cap, run: Run) -> float:
         if cap.of == "run":
             return run.cost or 0.0
         return await self.store.read(lambda conn: run_store.cost_of_channel(conn, cap.id))
 
-    async def _raise_cap(self, cap: Cap, spent: float, run: Run) -> None:
-        said = f"This {cap.of} has cost ${spent:.4f}; its cap is ${self._allowed(cap):.4f}."
+    async def _raise_cap(self, cap: Cap, raised: float, spent: float, run: Run) -> float:
+        """Ask; by how much the cap is raised after a yes, all in all."""
+        allowed = cap.amount + raised
+        said = f"This {cap.of} has cost ${spent:.4f}; its cap is ${allowed:.4f}."
         if not run.options.attended:
             raise RunEnds(
                 RunStatus.FAILED,
                 f"{said} Nobody could be asked, so the run ended. Raise {cap.setting} and start it again.",
             )
-        answer = await self.ask(self._question(cap, spent, run, said))
+        answer = await self.ask(self._question(cap, allowed, spent, run, said))
         if not answer.approved:
             reason = f" {answer.reason}" if answer.reason else ""
             raise RunEnds(RunStatus.FAILED, f"{said} It was not raised, so the run ended.{reason}")
-        for_good = answer.scope != "once"
-        self._raised[cap.id] = float("inf") if for_good else self._raised.get(cap.id, 0.0) + cap.amount
+        return raised + cap.amount if answer.scope == "once" else float("inf")
 
-    def _question(self, cap: Cap, spent: float, run: Run, said: str) -> Question:
+    def _question(self, cap: Cap, allowed: float, spent: float, run: Run, said: str) -> Question:
         detail = {
             "of": cap.of,
             "spent": spent,
-            "cap": self._allowed(cap),
+            "cap": allowed,
             "raise_by": cap.amount,
             "currency": "USD",
             "why": said,

@@ -102,9 +102,10 @@ class Loop:
 
     async def _ask(self, turns: Sequence[Turn]) -> Reply:
         if self.iteration >= self.max_iterations:
+            times = "1 iteration" if self.max_iterations == 1 else f"{self.max_iterations} iterations"
             raise RunEnds(
                 RunStatus.MAX_ITERATIONS,
-                f"Stopped after {self.max_iterations} iterations, the limit of this run. "
+                f"Stopped after {times}, the limit of this run. "
                 "Say “go on” to continue, or raise the setting mcp_max_iterations.",
             )
         self.iteration += 1

@@ -25,7 +25,6 @@ from manyhands.models.types import (
     ToolsMended,
     ToolSpec,
     Turn,
-    Usage,
 )
 
 SUMMARY_PROMPT = (
@@ -49,7 +48,7 @@ class RunMind:
     model: Model
     brief: Callable[[], Awaitable[str]]
     bus: EventBus
-    on_usage: Callable[[Usage], Awaitable[None]]
+    on_usage: Callable[[Reply], Awaitable[None]]
     on_summary: OnSummary
     afford: Callable[[], Awaitable[None]]
     """Called before the model is asked; ends the run when nothing more may be spent."""
@@ -57,6 +56,10 @@ class RunMind:
     _summary: Summary | None = field(default=None, init=False)
     _asked: tuple[Sequence[Turn], Sequence[ToolSpec]] = field(default=((), ()), init=False)
     _mended: set[str] = field(default_factory=set, init=False)
+    _said: int = field(default=0, init=False)
+    """How many characters of the answer have been streamed, so that a listener knows when it missed some."""
+
+    _thought: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self.limit = context.room(self.model.info.context)
@@ -92,7 +95,7 @@ class RunMind:
 
     async def _stream(self, request: ModelRequest, iteration: int | None) -> Reply:
         """The whole reply; without an iteration nobody sees the words as they come."""
-        info = self.model.info
+        info, self._said, self._thought = self.model.info, 0, 0
         with tracing.span("chat", info.model, tracing.model_attributes(info)) as span:
             async with self.model.stream(request) as pieces:
                 async for piece in pieces:
@@ -119,10 +122,13 @@ class RunMind:
     def _announce(self, piece: Piece, iteration: int) -> None:
         match piece:
             case TextDelta(text):
-                self._publish("run.delta", text=text, iteration=iteration)
+                self._publish("run.delta", text=text, iteration=iteration, offset=self._said)
+                self._said += len(text)
             case ThinkingDelta(text):
-                self._publish("run.thinking", text=text, iteration=iteration)
+                self._publish("run.thinking", text=text, iteration=iteration, offset=self._thought)
+                self._thought += len(text)
             case Restarted(reason, model, attempt, wait):
+                self._said = self._thought = 0
                 told = {"reason": reason, "model": model, "attempt": attempt, "wait": wait}
                 self._publish("run.restarted", iteration=iteration, **told)
             case ToolsMended():
@@ -177,7 +183,7 @@ class RunMind:
         text = "\n\n".join(lines)[-int(self.limit * context.CHARS_PER_TOKEN * SUMMED_SHARE) :]
         self._publish("run.compacting")
         reply = await self._try(ModelRequest(SUMMARY_PROMPT, [Turn("user", text)]), None)
-        await self.on_usage(reply.usage)
+        await self.on_usage(reply)
         return reply.text
 
 

@@ -40,20 +40,22 @@ class RunRecord:
             return []
         taken = await self.store.write(self._take_in)
         turns = []
-        for message in taken:
-            self.bus.publish("message.updated", message_json(message), channel_id=self.run.channel_id)
+        for old_id, message in taken:
+            told = message_json(message) | {"replaces": old_id}
+            self.bus.publish("message.updated", told, channel_id=self.run.channel_id)
             files = [await self.attachments.load(reference) for reference in message.attachments]
             turn = to_turn(message, files)
             if turn is not None:
                 turns.append(turn)
         return turns
 
-    def _take_in(self, conn: Connection) -> list[Message]:
+    def _take_in(self, conn: Connection) -> list[tuple[str, Message]]:
+        """What was taken in, each with the id that it had before."""
         taken = []
         for message in message_store.select_queued(conn, self.run.channel_id):
             moved = replace(message, id=new_id("msg"), state="sent", run_id=self.run.id)
             if message_store.take_in(conn, message, moved.id, self.run.id, self.run.iterations + 1):
-                taken.append(moved)
+                taken.append((message.id, moved))
         return taken
 
     async def replied(self, reply: Reply, iteration: int) -> Reply:
@@ -67,10 +69,10 @@ class RunRecord:
             tool_calls=calls,
             thinking=reply.thinking,
             usage=usage_json(reply.usage),
-            model=reply.model or self.info.model,
+            model=reply.model or (reply.by or self.info).model,
             finish_reason=reply.finish_reason,
         )
-        self._count(reply.usage, iteration)
+        self._count(reply, iteration)
         await self.store.write(lambda conn: self._save(conn, [message]))
         self._announce(message)
         data = {"run_id": self.run.id, "iteration": iteration, "finish_reason": reply.finish_reason}
@@ -86,9 +88,9 @@ class RunRecord:
         for message in messages:
             self._announce(message)
 
-    async def count(self, usage: Usage) -> None:
-        """Tokens that were spent beside the loop."""
-        self._count(usage, self.run.iterations)
+    async def count(self, reply: Reply) -> None:
+        """What was spent beside the loop."""
+        self._count(reply, self.run.iterations)
         await self.store.write(lambda conn: self._save(conn, []))
 
     async def sum_up(self, after: int, text: str) -> None:
@@ -124,11 +126,12 @@ class RunRecord:
             iteration=iteration,
         )
 
-    def _count(self, usage: Usage, iteration: int) -> None:
-        total = usage_from(self.run.usage) + usage
-        cost = self.run.cost
-        if self.info.price is not None:
-            cost = (cost or 0.0) + self.info.price.cost(usage)
+    def _count(self, reply: Reply, iteration: int) -> None:
+        """At the price of the model that answered, which may be another one than was asked first."""
+        total = usage_from(self.run.usage) + reply.usage
+        cost, price = self.run.cost, (reply.by or self.info).price
+        if price is not None:
+            cost = (cost or 0.0) + price.cost(reply.usage)
         self.run = replace(self.run, iterations=iteration, usage=usage_json(total), cost=cost)
 
     def _save(self, conn: Connection, messages: Sequence[Message]) -> None:

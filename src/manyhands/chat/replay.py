@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from manyhands.chat.loop import Ending, Loop
@@ -29,35 +29,59 @@ class Replayed:
     unknown: Sequence[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the model is given beside the conversation: the system prompt, and the tools as they are now."""
+
+    system: str = ""
+    tools: Sequence[ToolSpec] = ()
+
+
 async def replay(
-    messages: Sequence[Message], turns: Sequence[Turn], model: Model, max_iterations: int
+    messages: Sequence[Message],
+    turns: Sequence[Turn],
+    model: Model,
+    max_iterations: int,
+    given: Given | None = None,
 ) -> Replayed:
     """Run it again. `turns` is everything before the model's first reply, `messages` the whole record."""
-    hands = RecordedHands(messages)
-    notes = Notes()
-    loop = Loop(RecordedMind(model), hands, notes, max_iterations)
+    given = given or Given()
+    hands = RecordedHands(messages, given.tools)
+    notes = Notes(joined=joined(messages))
+    loop = Loop(RecordedMind(model, given.system), hands, notes, max_iterations)
     ending = await loop.run(list(turns))
     spoken = [turn for turn in turns if turn.role == "user"][-1:]
     lines = [*(f"user: {turn.text}" for turn in spoken), *notes.lines]
     return Replayed(ending, loop.iteration, lines, hands.unknown)
 
 
+def joined(messages: Sequence[Message]) -> dict[int, list[Turn]]:
+    """What the person said during the run, by the iteration that it was read in."""
+    found: dict[int, list[Turn]] = defaultdict(list)
+    began = False
+    for message in messages:
+        began = began or message.role == "assistant"
+        if began and message.role == "user":
+            found[message.iteration or 0].append(Turn("user", message.content))
+    return found
+
+
 class RecordedHands:
     """`Hands` that answer from a record: the same call gets the same result, in the order it had them."""
 
-    def __init__(self, messages: Sequence[Message]) -> None:
+    def __init__(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> None:
         self.unknown: list[str] = []
-        self._tools: dict[str, ToolSpec] = {}
+        self._tools = {tool.name: tool for tool in tools}
         self._results: dict[tuple[str, str], deque[Message]] = defaultdict(deque)
         asked = {call.id: call for message in messages for call in message.tool_calls}
         for call in asked.values():
-            self._tools[call.name] = ToolSpec(call.name, "", {"type": "object"})
+            self._tools.setdefault(call.name, ToolSpec(call.name, "", {"type": "object"}))
         for message in messages:
             if message.role == "tool" and (answered := asked.get(message.tool_call_id or "")):
                 self._results[answered.name, canonical(answered.arguments)].append(message)
 
     async def offer(self) -> Sequence[ToolSpec]:
-        return [self._tools[name] for name in sorted(self._tools)]
+        return list(self._tools.values())
 
     async def call(self, call: ToolRequest, iteration: int) -> Turn:
         known = self._results.get((call.name, canonical(call.arguments)))
@@ -71,11 +95,12 @@ class RecordedHands:
 class RecordedMind:
     """`Mind` without listeners."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, system: str = "") -> None:
         self._model = model
+        self._system = system
 
     async def request(self, turns: Sequence[Turn], tools: Sequence[ToolSpec]) -> ModelRequest:
-        return ModelRequest("", turns, tools if self._model.info.tool_call else ())
+        return ModelRequest(self._system, turns, tools if self._model.info.tool_call else ())
 
     async def ask(self, request: ModelRequest, iteration: int) -> Reply:
         async with self._model.stream(request) as pieces:
@@ -90,9 +115,14 @@ class Notes:
     """`Record` that only writes a transcript."""
 
     lines: list[str] = field(default_factory=list)
+    joined: Mapping[int, Sequence[Turn]] = field(default_factory=dict)
+    _iteration: int = 0
 
     async def take_in(self) -> Sequence[Turn]:
-        return []
+        self._iteration += 1
+        turns = self.joined.get(self._iteration, ())
+        self.lines += [f"user: {turn.text}" for turn in turns]
+        return turns
 
     async def replied(self, reply: Reply, iteration: int) -> Reply:
         self.lines += _said(reply.text, [(call.name, call.arguments) for call in reply.calls])

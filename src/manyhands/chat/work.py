@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
+
+import anyio
 
 from manyhands.chat import message_store, run_store, tracing
 from manyhands.chat.attachments import AttachmentStore
@@ -17,7 +19,7 @@ from manyhands.chat.loop import Ending, Loop
 from manyhands.chat.mind import RunMind
 from manyhands.chat.record import RunRecord
 from manyhands.chat.recovery import INTERRUPTED, remaining, to_turn, tool_names
-from manyhands.chat.replay import Replayed, replay
+from manyhands.chat.replay import Given, Replayed, replay
 from manyhands.chat.types import AskedCall, Channel, Message, Run, RunStatus
 from manyhands.clock import Clock
 from manyhands.events import EventBus
@@ -39,6 +41,8 @@ class Models(Protocol):
     """What a run needs of the model service."""
 
     async def resolve(self, wanted: str | None) -> Model: ...
+
+    async def warm(self, wanted: str | None) -> None: ...
 
 
 class CallLog(Toolbox, Protocol):
@@ -71,13 +75,14 @@ class Workshop:
         run = replace(run, model=model.info.id)
         await self.store.write(lambda conn: run_store.update_run(conn, run.id, {"model": run.model}))
         record = RunRecord(run, model.info, self.store, self.bus, self.clock, self.attachments)
-        hands = self._hands(run, channel, model, record)
+        hands = self._hands(run, channel, model, record.call_ids)
         mind = self._mind(channel, model, record, hands)
         loop = Loop(mind, hands, record, self._limit(run), run.iterations)
         history = await self.store.read(lambda conn: select_history(conn, run))
         turns = await self._turns(history)
         turns += await self._pick_up(run, channel, history, record, hands)
-        if run.iterations == 0:
+        async with anyio.create_task_group() as group:  # what a first request has to import may take as long
+            group.start_soon(self.models.warm, run.model)
             await self._settle(run)
         about = {
             "gen_ai.agent.name": AGENT,
@@ -97,7 +102,14 @@ class Workshop:
         first = next((message.id for message in own if message.role == "assistant"), None)
         before = await self.store.read(lambda conn: select_history(conn, run, first))
         chosen = await self.models.resolve(model or run.model)
-        return await replay(own, await self._turns(before), chosen, self._limit(run))
+        given = await self._given(run, chosen)
+        return await replay(own, await self._turns(before), chosen, self._limit(run), given)
+
+    async def _given(self, run: Run, model: Model) -> Given:
+        """What a replay's model gets beside the conversation: prompt and tools as they are now."""
+        channel = await self.channels.get(run.channel_id)
+        hands = self._hands(run, channel, model, {})
+        return Given(await brief(channel, self.speakers), await hands.offer())
 
     def _mind(self, channel: Channel, model: Model, record: RunRecord, hands: RunHands) -> RunMind:
         return RunMind(
@@ -110,7 +122,7 @@ class Workshop:
             afford=partial(self.budget.check, record),
         )
 
-    def _hands(self, run: Run, channel: Channel, model: Model, record: RunRecord) -> RunHands:
+    def _hands(self, run: Run, channel: Channel, model: Model, call_ids: Mapping[str, str]) -> RunHands:
         context = CallContext(
             channel_id=channel.id,
             directory=channel.dir_path,
@@ -121,13 +133,15 @@ class Workshop:
         )
         share = self.settings.current.tool_search_budget
         budget = int(model.info.context * share) if share else None
-        return RunHands(self.tools, channel, context, budget, record.call_ids, self.speakers)
+        return RunHands(self.tools, channel, context, budget, call_ids, self.speakers)
 
     def _limit(self, run: Run) -> int:
         return run.options.max_iterations or self.settings.current.mcp_max_iterations
 
     async def _settle(self, run: Run) -> None:
-        """Before the first iteration: wait for servers that are still connecting, and say so."""
+        """Before the first iteration, also of a run that goes on: wait for servers that are still connecting,
+        and say so.
+        """
         seconds = self.settings.current.first_iteration_wait_s
         if awaited := await self.speakers.settled(0):
             self._notice(run, f"Waiting for {', '.join(awaited)} to connect, {seconds:g} s at most.")

@@ -8,7 +8,7 @@ from manyhands.cli.checks import Finding
 from manyhands.cli.client import Api, Json, pages
 from manyhands.cli.output import human_duration, plural
 from manyhands.cli.progress import Progress
-from manyhands.cli.server_view import patience, trouble_of
+from manyhands.cli.server_view import has_failed, patience, trouble_of
 from manyhands.errors import ManyhandsError
 from manyhands.home import Home
 
@@ -63,7 +63,7 @@ def _check_server(api: Api, server: Json, *, try_server: bool) -> Finding:
         return Finding(name, "broken", "wants you to sign in", f"manyhands servers login {name}")
     if try_server or status == "disconnected":
         return _tested(api, server)
-    if status == "error":
+    if has_failed(server):
         return Finding(name, "broken", server.get("error") or "error", _repair(server))
     if status == "connecting":
         return Finding(name, "warning", "is still connecting", "manyhands doctor again in a moment")

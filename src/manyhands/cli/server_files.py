@@ -34,7 +34,11 @@ IMPORT_TABLE = (
     ],
 )
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
-@click.option("--trust", type=click.Choice(["ask", "trusted", "full"]), help="Of those that are new (ask).")
+@click.option(
+    "--trust",
+    type=click.Choice(["ask", "trusted", "full"]),
+    help="Trust of the imported servers. Without it new ones get ask and known ones keep theirs.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be imported.")
 @json_option
 @pass_session

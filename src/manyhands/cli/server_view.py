@@ -84,9 +84,14 @@ def trouble_of(server: Json) -> str:
         return f"starts when its directory is trusted: manyhands channels trust {server['project']}"
     if server["status"] == "needs_auth":
         return f"wants you to sign in: manyhands servers login {server['name']}"
-    if server["status"] == "error":
+    if has_failed(server):
         return one_line(server.get("error") or "it failed")
     return one_line(server.get("problem") or "")
+
+
+def has_failed(server: Json) -> bool:
+    """Whether its last attempt failed; the next one may be on its way."""
+    return server["status"] == "error" or (server["status"] == "connecting" and bool(server.get("error")))
 
 
 def print_troubles(servers: Sequence[Json], *, wide: bool = False) -> None:

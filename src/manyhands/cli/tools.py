@@ -32,9 +32,11 @@ tools = HubGroup(
         "call": ("manyhands.cli.tool_call:call", "Call a tool."),
         "log": ("manyhands.cli.tool_log:show_log", "The calls that were made, newest first."),
         "result": ("manyhands.cli.tool_log:show_result", "The whole result of a call."),
+        "policy": ("manyhands.cli.tool_policy:set_policy", "Say what calls of a tool need."),
+        "accept": ("manyhands.cli.tool_policy:accept", "Accept a tool whose definition has changed."),
         "rules": ("manyhands.cli.rules:rules", "What is allowed, asked or denied."),
     },
-    order="list search why call log result enable disable rules",
+    order="list search why call log result enable disable policy accept rules",
     examples=[
         "manyhands tools list",
         """manyhands tools call mcp__time__get_current_time '{"timezone":"Asia/Tokyo"}'""",
@@ -176,17 +178,25 @@ def _reasons(answer: Json) -> list[tuple[str, str]]:
     offered = paint("yes", "green") if answer["offered"] else paint("no", "red")
     decision = answer.get("decision") or {}
     effect = paint(decision.get("effect", ""), *state_style(decision.get("effect", "")))
-    rule = f" (rule {decision['rule_id']})" if decision.get("rule_id") else ""
     return [
         ("offered", f"{offered}: {one_line(answer['reason'])}"),
-        ("a call", f"{effect}: {one_line(decision['reason'])}{rule}" if decision else ""),
+        ("a call", f"{effect}: {one_line(decision['reason'])}" if decision else ""),
         ("server", " ".join(filter(None, [answer.get("server"), _status(answer)]))),
         ("trust", answer.get("trust") or ""),
         ("policy", answer.get("preference") or ""),
         ("changed", "its definition is not the one that was approved" if answer.get("changed") else ""),
         ("repaired", one_line(answer.get("repair") or "")),
+        ("for the model", _sent(answer.get("model") or {})),
         ("taken for", ", ".join(_hints(answer.get("annotations") or {}))),
     ]
+
+
+def _sent(model: Json) -> str:
+    """How the tool goes out to the model that would be asked, where that is not as it is."""
+    if not model.get("repairs"):
+        return ""
+    what = "mended" if model["sent"] else paint("left out", "red")
+    return f"{what} for {one_line(model['name'])}: {one_line('; '.join(model['repairs']))}"
 
 
 def _status(answer: Json) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from manyhands.clock import Clock, SystemClock
 from manyhands.models.types import (
@@ -18,6 +18,7 @@ from manyhands.models.types import (
     ModelInfo,
     ModelRequest,
     Piece,
+    Reply,
     Restarted,
 )
 
@@ -72,7 +73,7 @@ class Asking:
             try:
                 async with aclosing(self._patiently(model, request)) as pieces:
                     async for piece in pieces:
-                        yield piece
+                        yield replace(piece, by=model.info) if isinstance(piece, Reply) else piece
                 return
             except ModelError as error:
                 failures.append(error)

@@ -43,7 +43,8 @@ class Clients:
         if info.provider in NEEDS_KEY and not key:
             raise ModelError(
                 f"{info.name} has no key. Set {KEY_VARIABLES[info.provider][0]}, or save the model with one: "
-                f"`manyhands models add {info.name} --provider {info.provider} --api-key …`."
+                f"`manyhands models add {info.name} --provider {info.provider} --model {info.model} "
+                "--api-key -`."
             )
         async with self._opening:
             if self._http is None:

@@ -93,7 +93,8 @@ def _too_long(info: ModelInfo, detail: str, status: int | None) -> ModelError:
 def _key(info: ModelInfo) -> str:
     if info.source == "environment" and info.api_key:
         return f"Check the environment variable {info.api_key.strip('${}')} and start again."
-    return f"Save a valid one: `manyhands models add {info.name} --provider {info.provider} --api-key …`."
+    command = f"manyhands models add {info.name} --provider {info.provider} --model {info.model} --api-key -"
+    return f"Save a valid one: `{command}`."
 
 
 def _check(info: ModelInfo) -> str:

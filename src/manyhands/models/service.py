@@ -28,8 +28,9 @@ from manyhands.models.discovery import Discovery
 from manyhands.models.keys import KeyKeeper
 from manyhands.models.known import DEFAULT_CONTEXT, look_up
 from manyhands.models.pool import ModelPool
+from manyhands.models.schema import fit_tools
 from manyhands.models.trial import try_out
-from manyhands.models.types import Model, ModelInfo, ProviderInfo, Trial
+from manyhands.models.types import Model, ModelInfo, ProviderInfo, ToolRepair, ToolSpec, Trial
 from manyhands.models.views import model_json
 from manyhands.secrets import SecretStore
 from manyhands.settings import CurrentSettings
@@ -112,6 +113,16 @@ class ModelService:
         if info.provider == "demo":
             return self._demo
         return self._pool.chain([info, *await self._fallbacks(info)])
+
+    async def takes(
+        self, tool: ToolSpec, reference: str | None = None
+    ) -> tuple[ModelInfo, ToolRepair | None]:
+        """How a tool goes out to a model: as it is, mended, or not at all; the model is named as well."""
+        info = await (self.default() if reference is None else self.get(reference))
+        if not info.tool_call:
+            return info, ToolRepair(tool.name, True, ["it is offered no tools (its flag tool_call is 0)"])
+        _, repairs = fit_tools([tool], info.provider)
+        return info, next(iter(repairs), None)
 
     async def warm(self, reference: str | None = None) -> None:
         """Import and connect what a model needs ahead of its first request, which will tell of failures."""

@@ -170,6 +170,8 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     finish_reason: str = "stop"
     model: str = ""
+    by: ModelInfo | None = field(default=None, compare=False)
+    """Which model of a chain has answered; nothing when it is the only one."""
 
 
 @dataclass(frozen=True, slots=True)

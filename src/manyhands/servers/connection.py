@@ -126,6 +126,11 @@ class Connection:
         """Wait until it can be used, or raise why it cannot."""
         await self._owner.connected(timeout_s)
 
+    def adjust(self, limits: Limits) -> None:
+        """Other bounds from the next attempt on."""
+        self._limits = limits
+        self._owner.limits = limits
+
     @property
     def state(self) -> ConnectionState:
         """Where it stands; a new one after every change."""

@@ -12,7 +12,7 @@ from manyhands.secrets import MASK, SecretStore, has_reference
 from manyhands.servers.config_files import Entry, export_config, read_config_file
 from manyhands.servers.registry import Registry
 from manyhands.servers.types import ServerConfig, Trust
-from manyhands.servers.views import Export, ImportItem, ImportReport
+from manyhands.servers.views import Export, ImportAction, ImportItem, ImportReport
 
 Save = Callable[[ServerConfig], Awaitable[int]]
 """Saves a server and begins to connect it; the answer is its id."""
@@ -53,14 +53,15 @@ class Imports:
             config = replace(config, trust=trust)
         if known is not None and await self._is_same(known.server.config, config):
             reason = "it is there already, with the same configuration"
-            return ImportItem(entry.name, "skipped", reason, entry.notes, known.server.id)
+            return ImportItem(entry.name, "skipped", reason, entry.notes, known.server.id, config)
         server_id = known.server.id if known else None
         try:
             if not dry_run:
                 server_id = await self._save(config)
         except ManyhandsError as error:
-            return ImportItem(entry.name, "skipped", str(error), entry.notes)
-        return ImportItem(entry.name, "updated" if known else "added", None, entry.notes, server_id)
+            return ImportItem(entry.name, "skipped", str(error), entry.notes, config=config)
+        action: ImportAction = "updated" if known else "added"
+        return ImportItem(entry.name, action, None, entry.notes, server_id, config)
 
     async def _is_same(self, stored: ServerConfig, written: ServerConfig) -> bool:
         """Stored secrets are references: what they stand for is compared."""

@@ -54,7 +54,7 @@ class Owner:
         self.line: Upkeep | None = None
         self._target = target
         self._clock = clock
-        self._limits = limits
+        self.limits = limits
         self._random = random
         self._turn = turn
         self._on_state = on_state
@@ -156,7 +156,7 @@ class Owner:
             if failure is None:
                 break
             if failure.kind != "stale":
-                attempt = self._limits.backoff.counted(attempt, self._clock.monotonic() - began) + 1
+                attempt = self.limits.backoff.counted(attempt, self._clock.monotonic() - began) + 1
                 await self._rest(failure, attempt)
             if not self._stopping:
                 self.state = replace(self.state, restarts=self.state.restarts + 1)
@@ -190,7 +190,7 @@ class Owner:
                     seconds = self._target.connect_timeout_s - (loop.time() - began)
                     self.serving = self._make_line(client, transport, max(seconds, 1.0))
                     await self._hold(self.serving, attempt, began)
-                    deadline.reschedule(loop.time() + self._limits.close_s)
+                    deadline.reschedule(loop.time() + self.limits.close_s)
         except BaseException as caught:  # the border of a connection: what ends it is told, and tried again
             if _ends_the_task(caught):
                 raise
@@ -259,7 +259,7 @@ class Owner:
             return
         self._settle()
         if not self._stopping:
-            pause = self._limits.backoff.pause(attempt, self._random, remote=self._target.remote)
+            pause = self.limits.backoff.pause(attempt, self._random, remote=self._target.remote)
             await self._pause(pause if failure.kind == "failed" else None)
 
     async def _pause(self, seconds: float | None) -> None:
@@ -292,7 +292,7 @@ class Owner:
 
     def _say(self, state: ConnectionState, attempt: int | None = None) -> None:
         if attempt is not None:
-            most = self._limits.backoff.attempts
+            most = self.limits.backoff.attempts
             state = replace(state, attempt=min(attempt, most), attempts_max=most, since=self._clock.now())
         self.state = state
         self._on_state(state)

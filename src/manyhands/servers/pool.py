@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,14 @@ class Pool:
         self._connections: dict[ConnectionKey, Connection] = {}
         self._closing: dict[ConnectionKey, Connection] = {}
         self._used: dict[ConnectionKey, float] = {}
+
+    def adjust(self, *, parallel: int, attempts: int) -> None:
+        """Other bounds from now on, for the connections that there are as well."""
+        self._turns.resize(parallel)
+        backoff = replace(self._limits.backoff, attempts=attempts)
+        self._limits = replace(self._limits, backoff=backoff)
+        for connection in self._connections.values():
+            connection.adjust(self._limits)
 
     # Finding and making.
 

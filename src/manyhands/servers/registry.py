@@ -6,7 +6,7 @@ and written behind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -15,11 +15,11 @@ from typing import Any, TypeVar, cast
 from manyhands.clock import Clock
 from manyhands.errors import NotFoundError
 from manyhands.servers import store as rows
+from manyhands.servers.changes import Changes, tool_changes
 from manyhands.servers.config_secrets import mask_literals
 from manyhands.servers.naming import ToolNames
 from manyhands.servers.pins import pinned_part
 from manyhands.servers.types import Catalogue, Server, ServerConfig, ServerTool, ToolPreference
-from manyhands.servers.views import ToolChanges
 from manyhands.store.engine import Store
 
 T = TypeVar("T")
@@ -160,12 +160,12 @@ class Registry:
 
     # --- catalogues, preferences, pins
 
-    def take_catalogue(self, server_id: int, catalogue: Catalogue) -> ToolChanges:
+    def take_catalogue(self, server_id: int, catalogue: Catalogue) -> Changes:
         """Replace what was known of a server as a unit; tools seen for the first time are pinned."""
         known, now = self.get(server_id), self._clock.now()
         # A server that once asked for roots will ask again: only a new configuration forgets that.
         catalogue = replace(catalogue, wants_roots=catalogue.wants_roots or known.catalogue.wants_roots)
-        changes = _changes(known.tools, catalogue.tools)
+        changes = tool_changes(known.tools, catalogue.tools)
         known.replace_catalogue(catalogue, now)
         self._store.post(partial(_write_catalogue, server_id=server_id, catalogue=catalogue, now=now))
         fresh = [tool for tool in catalogue.tools if known.preference(tool.name).pinned_hash is None]
@@ -205,19 +205,6 @@ def _may_be_written(config: ServerConfig, project: str | None) -> ServerConfig:
 def _pinned(preference: ToolPreference, tool: ServerTool) -> ToolPreference:
     return replace(
         preference, pinned_hash=tool.definition_hash, pinned_definition=pinned_part(tool.definition)
-    )
-
-
-def _changes(before: Mapping[str, ServerTool], after: Iterable[ServerTool]) -> ToolChanges:
-    now = {tool.name: tool for tool in after}
-    return ToolChanges(
-        added=[name for name in now if name not in before],
-        removed=[name for name in before if name not in now],
-        changed=[
-            name
-            for name in now
-            if name in before and before[name].definition_hash != now[name].definition_hash
-        ],
     )
 
 

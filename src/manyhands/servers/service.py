@@ -24,6 +24,7 @@ from manyhands.secrets import SecretStore
 from manyhands.servers.config import Parsed
 from manyhands.servers.config_secrets import keep_masked, refuse_masks
 from manyhands.servers.endpoints import ClientFeatures, Sampler
+from manyhands.servers.error_output import ErrorOutputs
 from manyhands.servers.imports import Imports
 from manyhands.servers.naming import prompt_commands
 from manyhands.servers.project_servers import Channels, ProjectServers
@@ -76,17 +77,19 @@ class ServerService:
         self._secrets = secrets
         self._sign_in = sign_in
         self._registry = Registry(store, clock)
+        self._bus = bus
         self._targets = Targets(secrets, sign_in, guardian)
+        heard = ErrorOutputs(bus, secrets.redactor, tasks)
         self._projects = ProjectServers(self._registry, tasks, clock, channels, asking)
         self._live = Supervision(
             self._registry,
-            self._targets,
+            Targets(secrets, sign_in, guardian, listener=heard.listener),
             tasks,
             bus,
             clock,
             secrets.redactor,
             ClientFeatures(asking, sampler),
-            settings.current,
+            settings,
             self._projects.is_trusted,
         )
         self._projects.attach(self._live)
@@ -171,6 +174,7 @@ class ServerService:
         known = known or self._registry.by_name(parsed.config.name, None)
         saved = await self._saving.save(parsed.config, known)
         anew = before is None or needs_reconnect(before, saved.server.config) or not self._is_connected(saved)
+        self._tell_of_change(saved.server.id)
         outcome = await self._apply(saved, anew=anew, wait=wait)
         return replace(outcome, notes=parsed.notes)
 
@@ -193,6 +197,8 @@ class ServerService:
         from manyhands.servers.probing import probe
 
         before = self._registry.get(server_id).server if server_id is not None else None
+        if before is not None and (refusal := self._live.distrust(before)):
+            raise refusal
         if not isinstance(config, ServerConfig):
             config = written_over(config, before.config if before else None).config
         refuse_masks(config)
@@ -279,6 +285,16 @@ class ServerService:
         """A tool to be called; calling it connects its server if need be."""
         return self._shelf.tool(full_name, channel)
 
+    async def meet(self, full_name: str, channel: Channel | None) -> None:
+        """Connect the server that the name of an unknown tool points to, unless a person keeps it down."""
+        known = self._shelf.server_of(full_name, channel)
+        if known is None or self._is_connected(known) or self._live.obstacle(known.server):
+            return
+        try:
+            await self._live.reach(known.server.id, None)
+        except ManyhandsError as error:
+            log.info("Server %s was wanted and is not there: %s", known.server.config.name, error)
+
     async def up_to_date(self, timeout_s: float) -> None:
         """Wait a moment for lists that servers have said to have changed and that are being read."""
         await self._live.up_to_date(timeout_s)
@@ -303,11 +319,14 @@ class ServerService:
                 f"Server {name!r} has no tool {tool!r}.",
                 hint=f"`manyhands tools list --server {name}` shows them.",
             )
-        return await self._registry.prefer(server_id, tool, enabled, policy)
+        wanted = await self._registry.prefer(server_id, tool, enabled, policy)
+        self._tell_of_change(server_id, tool)
+        return wanted
 
     async def accept_definition(self, server_id: int, tool: str) -> None:
         """A person has seen the definition as it is now: pin it."""
         await self._registry.accept(server_id, tool)
+        self._tell_of_change(server_id, tool)
 
     async def prompts(self, server_id: int) -> Sequence[Json]:
         """Its prompts; `command` is how a person calls one: `/server:prompt`."""
@@ -377,6 +396,11 @@ class ServerService:
         await self._projects.approve(directory)
 
     # --- parts
+
+    def _tell_of_change(self, server_id: int, tool: str | None = None) -> None:
+        """A person decided something about a server, or about one of its tools."""
+        about = {} if tool is None else {"tool": tool}
+        self._bus.publish("mcp.updated", {"server_id": server_id, **about})
 
     async def _sign_out(self, known: Known) -> None:
         """Tokens are forgotten at once; telling the authorization server is a courtesy with a limit."""

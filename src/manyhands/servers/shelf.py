@@ -73,10 +73,18 @@ class ToolShelf:
 
     def _unread(self, full_name: str, channel: Channel | None, shadows: set[str]) -> Listing | None:
         """A tool of a server whose list has never been read: whether it exists nobody knows, but why."""
-        server, name = split_name(full_name) or ("", "")
+        _, name = split_name(full_name) or ("", "")
+        known = self.server_of(full_name, channel)
+        if known is None or known.fetched_at is not None:
+            return None
+        return list_unread(known, self._situation(known, shadows), name, full_name)
+
+    def server_of(self, full_name: str, channel: Channel | None) -> Known | None:
+        """The server that a name points to, whether or not it has such a tool."""
+        server, _ = split_name(full_name) or ("", "")
         for known in self._candidates(full_name, channel):
-            if known.fetched_at is None and server in (known.server.safe_name, str(known.server.id)):
-                return list_unread(known, self._situation(known, shadows), name, full_name)
+            if server in (known.server.safe_name, str(known.server.id)):
+                return known
         return None
 
     def tool(self, full_name: str, channel: Channel | None) -> McpTool | None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs
@@ -28,7 +29,7 @@ from manyhands.servers.types import Server
 if TYPE_CHECKING:
     import httpx2
 
-    from manyhands.servers.sign_in_account import Account
+    from manyhands.servers.sign_in_account import Account, Challenge
     from manyhands.servers.sign_in_flow import Login, LoginRequest
 
 CALLBACK_PATH = "/api/servers/login/callback"
@@ -105,7 +106,20 @@ class SignIn:
         from manyhands.servers.sign_in_account import AccountAuth
 
         account = self._account(server, url or server.config.url or "")
+        account.alone = partial(self._sign_in_alone, server, account) if _has_own_grant(server) else None
         return AccountAuth(account, fixed=_has_own_header(server))
+
+    async def _sign_in_alone(self, server: Server, account: Account, challenge: Challenge) -> None:
+        """With the client credentials in the server's config; no person takes part."""
+        module = await anyio.to_thread.run_sync(importlib.import_module, "manyhands.servers.sign_in_machine")
+        request = replace(await self._request(server, account), challenge=challenge)
+        login: Login = module.MachineLogin(request, self._clock, account.replace, _START_SECONDS)
+        await login.run()
+        if login.error is not None:
+            raise UnavailableError(
+                login.error.message,
+                hint="Check its OAUTH_CLIENT_ID, OAUTH_CLIENT_SECRET or OAUTH_PRIVATE_KEY, OAUTH_ISSUER.",
+            )
 
     async def is_signed_in(self, server: Server) -> bool:
         """Whether there are tokens for it; they may have ended."""
@@ -214,6 +228,11 @@ class SignIn:
                 f"Server {name!r} has an Authorization header, which takes the place of a sign-in.",
                 hint=f"Remove it with `manyhands servers edit {name}`, then sign in.",
             )
+        if _has_own_grant(server):
+            raise InvalidError(
+                f"Server {name!r} signs in by itself, with its client credentials.",
+                hint=f"Run `manyhands servers reconnect {name}`, or remove OAUTH_GRANT to sign in yourself.",
+            )
         if len(self._alive()) >= _MOST_PENDING:
             raise UnavailableError("Too many sign-ins wait to be finished.", hint="Finish one of them first.")
 
@@ -261,6 +280,10 @@ class SignIn:
 
 def _has_own_header(server: Server) -> bool:
     return any(name.lower() == "authorization" for name in server.config.headers)
+
+
+def _has_own_grant(server: Server) -> bool:
+    return "OAUTH_GRANT" in server.config.env
 
 
 def _parameters(answer: str) -> dict[str, str]:

@@ -27,6 +27,8 @@ _REFUSAL_SECONDS = 60.0
 # An authorization server that is down is not asked again by every call.
 _REST_SECONDS = 5.0
 
+Alone = Callable[["Challenge"], Coroutine[Any, Any, None]]
+"""Signs in without a person, for the server that asked in this way; raises why it could not."""
 StartTask = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
 
 
@@ -57,6 +59,8 @@ class Account:
         self._problem: UnavailableError | None = None
         self._rest_until = 0.0
         self._refused: tuple[str, float] | None = None
+        self.alone: Alone | None = None
+        self._alone_turn = anyio.Lock()
 
     async def grant(self) -> Grant | None:
         """The grant as it is now."""
@@ -103,6 +107,23 @@ class Account:
         self._loaded, self._grant, self._refused, self.challenge = True, grant, None, None
         async with self._access:
             await self._store.save(self._server_id, grant)
+
+    async def signed_in_alone(self, used: Grant | None, challenge: Challenge) -> Grant | None:
+        """A grant for the credentials of the server's own config; nothing where a person must sign in."""
+        if self.alone is None:
+            return None
+        async with self._alone_turn:
+            if self._grant is not None and self._grant is not used:
+                return self._grant  # somebody was faster
+            if self._problem is not None and self._clock.monotonic() < self._rest_until:
+                raise UnavailableError(self._problem.message, hint=self._problem.hint)
+            try:
+                await self.alone(challenge)
+            except UnavailableError as error:
+                self._problem, self._rest_until = error, self._clock.monotonic() + _REST_SECONDS
+                raise
+            self._problem = None
+        return self._grant
 
     async def forget(self) -> Grant | None:
         """Sign out; the answer is what there was."""
@@ -187,8 +208,9 @@ class AccountAuth(httpx2.Auth):
             return
         grant = await self._account.usable()
         response = yield _signed(request, grant)
-        if response.status_code == 401 and grant is not None:
-            newer = await self._account.renewed(grant)
+        if response.status_code == 401:
+            newer = None if grant is None else await self._account.renewed(grant)
+            newer = newer or await self._account.signed_in_alone(grant, _challenge(response))
             if newer is not None:
                 grant = newer
                 response = yield _signed(request, grant)
@@ -206,7 +228,7 @@ class AccountAuth(httpx2.Auth):
         if response.status_code == 401 or (
             response.status_code == 403 and "insufficient_scope" in (header or "")
         ):
-            self._account.challenge = Challenge(response.status_code, header)
+            self._account.challenge = _challenge(response)
         elif grant is not None and response.status_code < 400:
             await self._account.confirm(grant)
 
@@ -215,3 +237,7 @@ def _signed(request: httpx2.Request, grant: Grant | None) -> httpx2.Request:
     if grant is not None:
         request.headers["Authorization"] = f"Bearer {grant.access_token}"
     return request
+
+
+def _challenge(response: httpx2.Response) -> Challenge:
+    return Challenge(response.status_code, response.headers.get("www-authenticate"))

@@ -143,7 +143,7 @@ class Login:
         provider = OAuthClientProvider(
             self._request.url,
             metadata,
-            _Known(self._request),
+            KnownBefore(self._request),
             redirect_handler=show,
             callback_handler=self._wait_for_browser,
             client_metadata_url=self._request.settings.get(CLIENT_METADATA_URL),
@@ -244,7 +244,7 @@ class Login:
         return UnavailableError(f"The sign-in to {name!r} failed: {error}.", hint="The log says more.")
 
 
-class _Known:
+class KnownBefore:
     """What the SDK's flow starts from. What it finds out stays in its context until the sign-in is over."""
 
     def __init__(self, request: LoginRequest) -> None:

@@ -5,8 +5,7 @@ It knows whether a server may be connected (enabled, not held, trusted); what it
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,21 +14,20 @@ from anyio.abc import TaskGroup
 
 from manyhands.clock import Clock
 from manyhands.errors import ConflictError, ManyhandsError, NotAllowedError
-from manyhands.events import EventBus
+from manyhands.events import Event, EventBus
 from manyhands.secrets import Redactor
 from manyhands.servers.backoff import BackOff
+from manyhands.servers.changes import Changes, other_changes
 from manyhands.servers.endpoints import ClientFeatures, ConnectionHooks, ConnectionKey, Limits, LogMessage
+from manyhands.servers.journal import Journal
 from manyhands.servers.pool import Pool
 from manyhands.servers.registry import Known, Registry
 from manyhands.servers.targets import Targets
 from manyhands.servers.types import Catalogue, ConnectionState, Server, ServerStatus
-from manyhands.servers.views import ToolChanges
-from manyhands.settings import Settings
+from manyhands.settings import CurrentSettings
 
 if TYPE_CHECKING:
     from manyhands.servers.connection import Connection
-
-log = logging.getLogger(__name__)
 
 _LOG_CHARS = 8_000
 _TOLD = 500
@@ -48,7 +46,7 @@ class Supervision:
         clock: Clock,
         redactor: Redactor,
         features: ClientFeatures,
-        settings: Settings,
+        settings: CurrentSettings,
         is_trusted: Callable[[Server], bool],
     ) -> None:
         self._registry = registry
@@ -56,6 +54,9 @@ class Supervision:
         self._bus = bus
         self._redactor = redactor
         self._is_trusted = is_trusted
+        self._settings = settings
+        self._journal = Journal()
+        self._ending = False
         self._states: dict[int, ConnectionState] = {}
         self._turns: dict[int, anyio.Lock] = {}
         self._pool = Pool(
@@ -64,9 +65,15 @@ class Supervision:
             features=features,
             hooks=ConnectionHooks(self._state_changed, self._listed, self._logged, self._resource_updated),
             clock=clock,
-            limits=Limits(backoff=BackOff(attempts=settings.reconnect_attempts)),
-            parallel=settings.connect_parallel,
+            limits=Limits(backoff=BackOff(attempts=settings.current.reconnect_attempts)),
+            parallel=settings.current.connect_parallel,
         )
+        bus.observe(self._settings_changed)
+
+    def _settings_changed(self, event: Event) -> None:
+        if event.type == "settings.changed":
+            now = self._settings.current
+            self._pool.adjust(parallel=now.connect_parallel, attempts=now.reconnect_attempts)
 
     # --- how they stand
 
@@ -146,7 +153,8 @@ class Supervision:
         self._states.pop(server_id, None)
         self._turns.pop(server_id, None)
         if known.tools:
-            self._tell_changes(server_id, ToolChanges(removed=list(known.tools)))
+            self._publish("mcp.tools_changed", server_id, Changes(removed=list(known.tools)))
+        self._journal.forget(server_id)
         self._bus.publish("mcp.removed", {"server_id": server_id, "name": known.server.config.name})
 
     async def reach(self, server_id: int, directory: str | None) -> Connection:
@@ -156,6 +164,16 @@ class Supervision:
             raise refusal
         return await self._pool.for_call(known.server, directory, wants_roots=known.catalogue.wants_roots)
 
+    def distrust(self, server: Server) -> NotAllowedError | None:
+        """Why nothing of a server may run, not even to try it."""
+        if self._is_trusted(server):
+            return None
+        return NotAllowedError(
+            f"Server {server.config.name!r} comes from {server.project}/.mcp.json and is not approved as it"
+            " is now.",
+            hint="Look at it and approve it in the inbox, or trust the directory.",
+        )
+
     def obstacle(self, server: Server) -> ManyhandsError | None:
         """Why a server may not be connected now, with what to do about it."""
         name = server.config.name
@@ -163,11 +181,8 @@ class Supervision:
             return ConflictError(
                 f"Server {name!r} is disabled.", hint=f"Run `manyhands servers enable {name}` first."
             )
-        if not self._is_trusted(server):
-            return NotAllowedError(
-                f"Server {name!r} comes from {server.project}/.mcp.json and is not approved as it is now.",
-                hint="Look at it and approve it in the inbox, or trust the directory.",
-            )
+        if refusal := self.distrust(server):
+            return refusal
         if server.held:
             return ConflictError(
                 f"Server {name!r} was disconnected by hand.", hint=f"Run `manyhands servers connect {name}`."
@@ -184,6 +199,7 @@ class Supervision:
 
     async def stop(self) -> None:
         """End every connection; bounded."""
+        self._ending = True
         await self._pool.stop_all()
 
     def _turn(self, server_id: int) -> anyio.Lock:
@@ -212,7 +228,8 @@ class Supervision:
         before, self._states[key.server_id] = self.state(key.server_id), state
         if replace(before, since=state.since) != state:
             self.announce(known)
-            _write_log(known, state)
+            if not self._ending:
+                self._journal.note_state(known.server, before, state, known.catalogue)
 
     def _listed(self, key: ConnectionKey, catalogue: Catalogue) -> None:
         known = self._registry.find(key.server_id)
@@ -222,23 +239,28 @@ class Supervision:
             if catalogue.wants_roots and not known.catalogue.wants_roots:
                 self._registry.take_catalogue(key.server_id, replace(known.catalogue, wants_roots=True))
             return
+        before = known.catalogue
         changes = self._registry.take_catalogue(key.server_id, catalogue)
-        log.info("Server %s offers %s", known.server.config.name, _summary(catalogue))
-        for repair in catalogue.repairs:
-            log.info(
-                "Server %s, %s: %s; %s", known.server.config.name, repair.item, repair.problem, repair.action
-            )
-        if changes:
-            self._tell_changes(key.server_id, changes)
+        if self.state(key.server_id).status is ServerStatus.CONNECTED:
+            self._journal.note_lists(known.server, catalogue)
+        else:
+            self._journal.note_repairs(known.server, catalogue)
+        others = other_changes(before, catalogue)
+        self._publish("mcp.tools_changed", key.server_id, changes)
+        self._publish("mcp.prompts_changed", key.server_id, others["prompts"])
+        self._publish("mcp.resources_changed", key.server_id, others["resources"])
+        self._publish("mcp.skills_changed", key.server_id, others["skills"])
 
-    def _tell_changes(self, server_id: int, changes: ToolChanges) -> None:
+    def _publish(self, type: str, server_id: int, changes: Changes) -> None:
+        if not changes:
+            return
         lists: dict[str, Any] = {}
         for name in ("added", "removed", "changed"):
-            tools = getattr(changes, name)
-            lists[name] = list(tools[:_TOLD])
-            if len(tools) > _TOLD:
-                lists[f"{name}_count"] = len(tools)
-        self._bus.publish("mcp.tools_changed", {"server_id": server_id, **lists})
+            items = getattr(changes, name)
+            lists[name] = list(items[:_TOLD])
+            if len(items) > _TOLD:
+                lists[f"{name}_count"] = len(items)
+        self._bus.publish(type, {"server_id": server_id, **lists})
 
     def _logged(self, key: ConnectionKey, message: LogMessage) -> None:
         data = self._redactor.redact_json(message.data)
@@ -249,20 +271,3 @@ class Supervision:
 
     def _resource_updated(self, key: ConnectionKey, uri: str) -> None:
         self._bus.publish("mcp.resource_updated", {"server_id": key.server_id, "uri": uri})
-
-
-def _summary(catalogue: Catalogue) -> str:
-    counts: Mapping[str, int] = {
-        "tools": len(catalogue.tools),
-        "prompts": len(catalogue.prompts),
-        "resources": len(catalogue.resources),
-        "skills": len(catalogue.skills),
-        "repairs": len(catalogue.repairs),
-    }
-    found = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "nothing"
-    return f"{found} (version {catalogue.version}, protocol {catalogue.protocol})"
-
-
-def _write_log(known: Known, state: ConnectionState) -> None:
-    level = logging.WARNING if state.status is ServerStatus.ERROR else logging.INFO
-    log.log(level, "Server %s: %s %s", known.server.config.name, state.status.value, state.error or "")

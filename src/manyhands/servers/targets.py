@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from manyhands.secrets import SecretStore
@@ -20,10 +20,19 @@ if TYPE_CHECKING:
 class Targets:
     """Makes the targets of all servers."""
 
-    def __init__(self, secrets: SecretStore, sign_in: SignIn, guardian: Guardian | None = None) -> None:
+    def __init__(
+        self,
+        secrets: SecretStore,
+        sign_in: SignIn,
+        guardian: Guardian | None = None,
+        *,
+        listener: Callable[[int], Callable[[str], None]] | None = None,
+    ) -> None:
+        """`listener` answers who hears what the server of an id writes to stderr."""
         self._secrets = secrets
         self._sign_in = sign_in
         self._guardian = guardian
+        self._listener = listener
 
     def of(self, server: Server) -> Target:
         """How to reach this server; every new transport sees the secrets as they are then."""
@@ -53,6 +62,7 @@ class Targets:
             env=await self._secret_values(config.env),
             cwd=_from_home(cwd) or None,
             guardian=self._guardian,
+            on_stderr=self._listener(server.id) if self._listener else None,
             shown=self._secrets.redactor.redact(shlex.join(command)),
         )
 

@@ -19,6 +19,10 @@ class Turns:
         self._free = anyio.CapacityLimiter(most)
         self._longest_s = longest_s
 
+    def resize(self, most: int) -> None:
+        """Another number at once; nobody's turn is cut short."""
+        self._free.total_tokens = most
+
     async def take(self) -> Callable[[], None]:
         """Wait for a turn; what comes back ends it, and may be called twice."""
         holder = object()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -131,6 +131,7 @@ class ImportItem:
     reason: str | None = None
     notes: Sequence[str] = ()
     server_id: int | None = None
+    config: ServerConfig | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +143,13 @@ class ImportReport:
     notes: Sequence[str] = ()
 
     def wire(self) -> dict[str, Any]:
-        items = [{**asdict(item), "notes": list(item.notes)} for item in self.items]
+        items = [_item_wire(item) for item in self.items]
         return {"source": self.source, "items": items, "notes": list(self.notes)}
+
+
+def _item_wire(item: ImportItem) -> dict[str, Any]:
+    config = None if item.config is None else config_wire(item.config)
+    return {**asdict(replace(item, config=None)), "notes": list(item.notes), "config": config}
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,18 +175,6 @@ class ServerLog:
 
     def wire(self) -> dict[str, Any]:
         return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
-class ToolChanges:
-    """How a new list of tools differs from the one before it."""
-
-    added: Sequence[str] = ()
-    removed: Sequence[str] = ()
-    changed: Sequence[str] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.added or self.removed or self.changed)
 
 
 def describe_repairs(repairs: Sequence[Repair]) -> dict[str, str]:

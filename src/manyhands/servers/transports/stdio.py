@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 import anyio
+import anyio.to_thread
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCMessage
 
@@ -30,6 +31,7 @@ from manyhands.servers.transports.frames import (
     is_answer,
     parse_line,
 )
+from manyhands.servers.transports.package_index import index_settings
 from manyhands.servers.transports.pending import PendingRequests
 from manyhands.servers.transports.tails import ByteTail, ErrorOutput
 from manyhands.servers.transports.types import (
@@ -225,7 +227,8 @@ def _encoded(message: JSONRPCMessage) -> bytes:
 class StdioTransport:
     """One run of one server process; not to be entered twice.
 
-    `env` is the config's part, with references resolved; `system.child_environment` says what is added.
+    `env` is the config's part, with references resolved; `system.child_environment` and `package_index` say
+    what is added.
     `shown` replaces the command line in diagnostics, for arguments that hold secrets.
     """
 
@@ -264,7 +267,7 @@ class StdioTransport:
         self._began = time.monotonic()
         self._child = await start_child(
             self._argv,
-            environment=child_environment(self._env),
+            environment=await anyio.to_thread.run_sync(_environment, self._env),
             directory=self._cwd,
             listener=Listener(self._started, self._inbox.feed, self._stderr.feed, self._no_more),
             marker=self._guardian.child_marker() if self._guardian else os.urandom(8).hex(),
@@ -310,3 +313,8 @@ class StdioTransport:
             problem=self._outbox.problem if self._outbox else None,
             repairs=self._pending.repairs,
         )
+
+
+def _environment(given: Mapping[str, str] | None) -> dict[str, str]:
+    environment = child_environment(given)
+    return {**environment, **index_settings(environment)}
