@@ -34,7 +34,7 @@ STREAM_S = 6
 
 def run(report: Report) -> None:
     asyncio.run(_overhead(report))
-    asyncio.run(_three_calls(report))
+    asyncio.run(three_calls(report))
     asyncio.run(_tokens(report))
 
 
@@ -69,7 +69,8 @@ async def _overhead(report: Report) -> None:
     )
 
 
-async def _three_calls(report: Report) -> None:
+async def three_calls(report: Report) -> None:
+    """Prompt to end in a hub that runs."""
     import httpx2
 
     from manyhands.testing.scripted import calls

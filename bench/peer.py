@@ -1,9 +1,13 @@
-"""The MCP server of the benchmarks, made with the SDK: `python -m bench.peer stdio` or `… http PORT`."""
+"""The MCP server of the benchmarks, made with the SDK: `python -m bench.peer stdio [LOG]` or `… http PORT`.
+
+With a LOG it adds a line when a wait begins and when it ends.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import sys
+from pathlib import Path
 
 from mcp.server.mcpserver import MCPServer
 
@@ -25,8 +29,16 @@ def big(size: int) -> str:
 @server.tool(structured_output=False)
 async def wait(seconds: float) -> str:
     """Answer after that many seconds."""
+    _note("begins")
     await asyncio.sleep(seconds)
+    _note("ends")
     return "waited"
+
+
+def _note(what: str) -> None:
+    if sys.argv[1] == "stdio" and sys.argv[2:]:
+        with Path(sys.argv[2]).open("a", encoding="utf-8") as log:
+            log.write(f"{what}\n")
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ MANYHANDS = str(Path(sys.executable).with_name("manyhands"))
 
 def run(report: Report) -> None:
     progress("starts of the command line")
-    with tempfile.TemporaryDirectory() as home, _daemon(home) as daemon:
+    with tempfile.TemporaryDirectory() as home, daemon(home) as running:
         env = os.environ | {"MANYHANDS_HOME": home}
         empty: list[float] = []
         version: list[float] = []
@@ -49,14 +49,14 @@ def run(report: Report) -> None:
             against=against,
         )
         time.sleep(3)
-        memory = psutil.Process(daemon.pid).memory_info().rss / 1e6
+        memory = psutil.Process(running.pid).memory_info().rss / 1e6
         report.add("startup", "daemon idle, resident", memory, "MB", limit=150)
     progress("second start of the daemon")
     with tempfile.TemporaryDirectory() as home:
         times = []
         for _ in range(4):
             start = time.perf_counter()
-            with _daemon(home):
+            with daemon(home):
                 times.append(time.perf_counter() - start)
         report.add("startup", "second start until it serves", p50(times[1:]), "s", limit=3)
 
@@ -68,7 +68,8 @@ def _timed(command: list[str], env: dict[str, str]) -> float:
 
 
 @contextmanager
-def _daemon(home: str) -> Iterator[subprocess.Popen[str]]:
+def daemon(home: str) -> Iterator[subprocess.Popen[str]]:
+    """A daemon of its own, ready; it ends with the block."""
     process = subprocess.Popen(
         [MANYHANDS, "up", "--home", home, "--port", "0"],
         stdout=subprocess.PIPE,

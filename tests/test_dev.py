@@ -96,6 +96,46 @@ def test_an_installation_that_failed_is_done_again(
     assert (checkout / "installed").read_text() == "run "
 
 
+def test_a_part_made_from_a_folder_is_made_again_when_a_file_in_it_changes_or_goes(
+    dev: ModuleType, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = checkout / "source" / "deep" / "page.tsx"
+    source.parent.mkdir(parents=True)
+    source.write_text("one")
+    monkeypatch.setitem(dev.PARTS, "run", [checkout / "source"])
+    dev.ensure("run")
+    (source.parent / "page.test.tsx").write_text("a test does not change what is built")
+    dev.ensure("run")
+    assert (checkout / "installed").read_text() == "run "
+    source.write_text("two")
+    dev.ensure("run")
+    source.unlink()
+    dev.ensure("run")
+    assert (checkout / "installed").read_text() == "run run run "
+
+
+def test_a_built_ui_that_is_gone_is_built_again(
+    dev: ModuleType, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = checkout / "ui"
+    built.mkdir()
+    monkeypatch.setitem(dev.STAMPS, "run", built)
+    dev.ensure("run")
+    (built / "dev-run.stamp").unlink()
+    built.rmdir()
+    monkeypatch.setitem(dev.INSTALLERS, "run", built.mkdir)
+    dev.ensure("run")
+    assert built.is_dir()
+
+
+def test_everything_that_the_ui_is_built_from_is_looked_at(dev: ModuleType) -> None:
+    kept = {path.name for path in (ROOT / "web").iterdir() if path.name not in ("node_modules", "dist")}
+    looked_at = {path.name for path in dev.PARTS["web"]}
+    only_for_people = {"biome.json", ".npmrc", "README.md"}
+    assert kept - only_for_people <= looked_at
+    assert "app.py" in looked_at
+
+
 @pytest.mark.usefixtures("checkout")
 def test_a_registry_out_of_reach_is_said_in_one_line_with_what_to_check(
     dev: ModuleType, capfd: pytest.CaptureFixture[str]
@@ -166,10 +206,12 @@ def test_both_locks_agree() -> None:
     assert {name: pair for name, pair in versions.items() if pair[0] != pair[1]} == {}
 
 
-def test_the_node_lock_names_no_place_that_packages_come_from() -> None:
-    packages = json.loads((ROOT / "tests/node/package-lock.json").read_text())["packages"]
+@pytest.mark.parametrize("place", ["tests/node", "web"])
+def test_a_node_lock_names_no_place_that_packages_come_from(place: str) -> None:
+    packages = json.loads((ROOT / place / "package-lock.json").read_text())["packages"]
     assert [name for name, entry in packages.items() if "resolved" in entry] == []
-    assert [name for name, entry in packages.items() if name and "integrity" not in entry] == []
+    of_their_own = {name: entry for name, entry in packages.items() if name and not entry.get("inBundle")}
+    assert [name for name, entry in of_their_own.items() if "integrity" not in entry] == []
 
 
 def missing(wanted: list[str], lock: dict[str, list[Requirement]]) -> list[str]:

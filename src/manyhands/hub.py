@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
@@ -19,22 +19,38 @@ import anyio
 import anyio.to_thread
 from anyio.abc import TaskGroup
 
+from manyhands.access.service import AccessService
+from manyhands.access.types import Grant
+from manyhands.agents.relay import ChannelRelay
+from manyhands.agents.service import AgentService
 from manyhands.approvals.service import ApprovalService
+from manyhands.approvals.webhook import Webhook
+from manyhands.chat.agent_launch import Hands
 from manyhands.chat.attachments import AttachmentStore
 from manyhands.chat.budget import Budget
+from manyhands.chat.command_agents import CommandAgents
+from manyhands.chat.conversations import ConversationService
+from manyhands.chat.hands import to_spec
+from manyhands.chat.live_words import LiveWords
+from manyhands.chat.names import NamesHere
+from manyhands.chat.platforms import LocalPlatform, PlatformAdapter
+from manyhands.chat.runners import Runner
 from manyhands.chat.runs import RunService
 from manyhands.chat.service import ChannelService
 from manyhands.chat.speakers import ServerSpeakers
+from manyhands.chat.threads import ThreadService
 from manyhands.chat.tracing import export_if_configured
 from manyhands.chat.types import Channel, RunOptions
 from manyhands.chat.work import Workshop
+from manyhands.chat.worktrees import Worktrees, project_guard
 from manyhands.clock import Clock, SystemClock
+from manyhands.errors import ManyhandsError
 from manyhands.events import Event, EventBus
 from manyhands.guardian import Guardian, guardian
 from manyhands.home import Home, find_home, read_bootstrap
 from manyhands.models.sampling import sample
 from manyhands.models.service import ModelService
-from manyhands.models.types import Model
+from manyhands.models.types import Model, ToolSpec
 from manyhands.secrets import Redactor, SecretStore
 from manyhands.servers.service import ServerService
 from manyhands.servers.sign_in import CALLBACK_PATH, SignIn
@@ -77,11 +93,19 @@ class Hub:
     settings: SettingsService
     secrets: SecretStore
     channels: ChannelService
+    access: AccessService
+    agents: AgentService
+    relay: ChannelRelay
     approvals: ApprovalService
+    webhook: Webhook
     servers: ServerService
     tools: ToolService
     models: ModelService
     runs: RunService
+    conversations: ConversationService
+    threads: ThreadService
+    local: PlatformAdapter
+    words: LiveWords
     upkeep: Upkeep
     sign_in: SignIn
     started_at: datetime
@@ -103,8 +127,10 @@ class Hub:
         """
         self.home = home if isinstance(home, Home) else find_home(home)
         self.url: str | None = None
+        self.socket: Path | None = None
         self._given_url = database_url
         self._autostart = autostart
+        self._servers_started = False
         self._clock = clock or SystemClock()
         self._redactor = redactor or Redactor()
         self._model = model
@@ -148,7 +174,11 @@ class Hub:
 
     def _make_services(self, guard: Guardian) -> None:
         self.channels = ChannelService(self.store, self.bus, self._clock)
+        self.access = AccessService(self.store, self._clock, self.secrets.redactor.register)
+        self.bus.observe(self._follow_channels)
+        self.agents = AgentService(self.store, self.bus, self._clock, self.settings)
         self.approvals = ApprovalService(self.store, self.bus, self._clock, self.settings)
+        self.webhook = Webhook(self.bus, self._clock, self.settings, self.secrets)
         self.servers = ServerService(
             self.store,
             self.bus,
@@ -162,6 +192,7 @@ class Hub:
             guardian=guard,
             sampler=lambda wanted: sample(self.models.resolve, wanted),
         )
+        self._worktrees = Worktrees(self.store, self._clock, self._worktree_root)
         self.tools = ToolService(
             self.store,
             self.bus,
@@ -173,9 +204,16 @@ class Hub:
             self.home,
             self.secrets.redactor.redact_json,
             guard,
+            self._worktrees.mounts_of,
         )
         self.models = ModelService(self.store, self.bus, self.secrets, self.settings, self._clock)
+        self._agents = self._make_command_agents(guard)
         self.runs = self._make_runs()
+        self.threads = ThreadService(self.store, self.channels, self.runs, self._worktrees)
+        self.local = LocalPlatform(self.channels, _Said(self.runs))
+        self.relay = ChannelRelay(
+            self.bus, self._clock, self.approvals, self.servers, self._say_for_server, self._server_of_call
+        )
         self.upkeep = Upkeep(self.store, self.home, self.settings, self.bus, self._clock)
 
     def _make_runs(self) -> RunService:
@@ -191,22 +229,82 @@ class Hub:
             ServerSpeakers(self.servers, self.bus),
             attachments,
             Budget(self.store, self.settings, self.approvals.ask),
+            self._agents,
         )
-        return RunService(
-            self.store, self.bus, self._clock, self.channels, attachments, workshop, self.servers
+        names = NamesHere(self.settings, self._agents_of)
+        runs = RunService(
+            self.store, self.bus, self._clock, self.channels, attachments, workshop, self.servers, names
         )
+        self.words = runs.words
+        self.conversations = ConversationService(
+            self.store, self.bus, self._clock, self.channels, runs, attachments
+        )
+        return runs
+
+    def _make_command_agents(self, guard: Guardian) -> CommandAgents:
+        return CommandAgents(
+            self.store,
+            self.bus,
+            self._clock,
+            self.home,
+            self.secrets,
+            _ChannelTokens(self.access),
+            self._hands,
+            lambda directory: self._worktrees.mounts_of(directory) or project_guard(directory),
+            self.secrets.redactor.redact,
+            guard,
+        )
+
+    def _hands(self) -> Hands | None:
+        return None if self.url is None else Hands(self.url, str(self.socket) if self.socket else None)
+
+    def _worktree_root(self) -> Path:
+        chosen = self.settings.current.worktree_directory
+        return Path(chosen) if chosen else self.home.worktrees
+
+    async def _agents_of(self, channel_id: str) -> Sequence[tuple[str, str]]:
+        return [(view.agent.id, view.agent.name) for view in await self.agents.list(channel_id)]
+
+    async def set_runner(self, channel_id: str, runner: Runner | None) -> Channel:
+        """Who works in a channel from now on; nothing means the built-in loop. Only the owner may say so."""
+        values: dict[str, Any] | None = None
+        if runner is not None:
+            env = {
+                name: await self.secrets.protect(f"runner-{channel_id}-{name}", value)
+                for name, value in runner.env.items()
+            }
+            values = runner.model_dump(mode="json") | {"env": env}
+        await self.channels.get(channel_id)
+        return await self.channels.update(channel_id, {"runner": values})
+
+    async def _say_for_server(self, channel_id: str, content: str, author_id: str) -> None:
+        await self.runs.post(channel_id, content, author_id=author_id, speaker="agent")
+
+    async def _server_of_call(self, call_id: str) -> int | None:
+        record = await self.tools.find_call(call_id)
+        return record.server_id if record else None
+
+    def _follow_channels(self, event: Event) -> None:
+        if event.type == "channel.deleted":
+            self.access.forget()
 
     async def _start_services(self) -> None:
         await self.approvals.close_leftovers()
         await self._tasks.start(self.approvals.run)
+        await self.agents.start()
+        await self._tasks.start(self.agents.run)
+        await self._tasks.start(self.webhook.run)
+        await self._tasks.start(self.relay.run)
+        await self._worktrees.load()
+        self._agents.clear()
         await self.tools.start()
         self._tasks.start_soon(self.upkeep.run)
         self._stack.push_async_callback(self._stop_servers)
         await self.servers.start(connect=False)
         self._stack.push_async_callback(self.models.close)
-        await self._tasks.start(self.runs.serve)
-        if self._autostart:
+        if self._autostart or await self.runs.has_open():  # a run that goes on needs its tools
             self.start_servers()
+        await self._tasks.start(self.runs.serve)
 
     async def _stop_servers(self) -> None:
         with anyio.move_on_after(STOP_SERVERS_S, shield=True) as scope:
@@ -226,9 +324,17 @@ class Hub:
         """Seconds since it was opened."""
         return round(self._clock.monotonic() - self._began, 3)
 
-    def serve_at(self, url: str) -> None:
-        """Say where this hub is reached, to whoever finds its lock and to browsers that come back."""
+    def now(self) -> datetime:
+        """What its clock says."""
+        return self._clock.now()
+
+    def serve_at(self, url: str, socket: Path | None = None) -> None:
+        """Say where this hub is reached, to whoever finds its lock and to browsers that come back.
+
+        `socket`: the Unix socket of the same API, for agents that have no network.
+        """
         self.url = url
+        self.socket = socket
         assert self._lock is not None, "the hub is not open"
         self._lock.announce(url)
         self.sign_in.redirect_uri = f"{url}{CALLBACK_PATH}"
@@ -237,8 +343,34 @@ class Hub:
         """The channel of that id; nothing for none."""
         return None if channel_id is None else await self.channels.get(channel_id)
 
+    async def why(self, name: str, channel: Channel | None = None) -> dict[str, Any]:
+        """Everything that decides about a tool, with how it goes out to the model that would be asked."""
+        answer = await self.tools.why(name, channel)
+        listing = await self.tools.find(name, channel)
+        if listing is not None:
+            answer["model"] = await self._sent_to_model(to_spec(listing), channel)
+        return answer
+
+    async def _sent_to_model(self, tool: ToolSpec, channel: Channel | None) -> dict[str, Any] | None:
+        try:
+            info, repair = await self.models.takes(tool, channel.model if channel else None)
+        except ManyhandsError:  # a channel may name a model that is gone; that is not this tool's story
+            return None
+        notes = list(repair.notes) if repair else []
+        return {"id": info.id, "name": info.name, "sent": not (repair and repair.dropped), "repairs": notes}
+
+    async def keep(self, work: Callable[..., Awaitable[None]]) -> None:
+        """Run something of a way in beside the services until the hub closes; returns when it says it started.
+
+        It is given `task_status`, as `TaskGroup.start` does.
+        """
+        await self._tasks.start(work)
+
     def start_servers(self) -> None:
-        """Connect the enabled servers and follow the projects' files, all in the background."""
+        """Connect the enabled servers and follow the projects' files, all in the background; once."""
+        if self._servers_started:
+            return
+        self._servers_started = True
         self.servers.connect_enabled()
         self._tasks.start_soon(self.servers.watch_projects)
 
@@ -314,6 +446,28 @@ def _absolute(directory: str | os.PathLike[str] | None) -> str:
     return str(Path(directory or ".").absolute())
 
 
+class _ChannelTokens:
+    """`Tokens` of command agents."""
+
+    def __init__(self, access: AccessService) -> None:
+        self._access = access
+
+    async def issue(self, channel_id: str, author_id: str) -> tuple[str, str]:
+        secret, token = await self._access.issue_token(Grant(channel_id, author_id=author_id))
+        return secret, token.id
+
+    async def revoke(self, token_id: str) -> None:
+        await self._access.revoke(token_id)
+
+
+class _Said:
+    """What the hub says by itself, and corrects."""
+
+    def __init__(self, runs: RunService) -> None:
+        self.tell = runs.writer.tell
+        self.edit = runs.edit
+
+
 class _OneModel:
     """Whatever model is asked for, it is this one."""
 
@@ -322,6 +476,9 @@ class _OneModel:
 
     async def resolve(self, wanted: str | None = None) -> Model:
         return self._model
+
+    async def warm(self, wanted: str | None = None) -> None:
+        """It is here."""
 
 
 @asynccontextmanager

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from anyio.abc import TaskStatus
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from manyhands.cli.client import DEFAULT_TIMEOUT_S, Json, decode, target
+from manyhands.cli.quick_start import end_quickly, start_quickly
+from manyhands.cli.shortcuts import take_shortcut
 from manyhands.errors import ConflictError, UnavailableError
 from manyhands.home import Home
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from httpx2 import AsyncClient
 
     from manyhands.hub import Hub
+
+T = TypeVar("T")
 
 LOCK_WAIT_S = 60.0
 LOCK_LOOK_S = 0.1
@@ -34,11 +38,12 @@ class InProcessApi:
 
     is_daemon = False
 
-    def __init__(self, portal: BlockingPortal, hub: Hub, client: AsyncClient, stack: ExitStack) -> None:
+    def __init__(self, portal: BlockingPortal, hub: Hub, stack: ExitStack) -> None:
         self._portal = portal
         self._hub = hub
-        self._client = client
         self._stack = stack
+        self._client: AsyncClient | None = None
+        self._opening = threading.Lock()
         self._under_way: dict[Future[Any], threading.Event] = {}
 
     @classmethod
@@ -55,9 +60,7 @@ class InProcessApi:
 
     @classmethod
     def _start(cls, home: Home) -> InProcessApi:
-        from httpx2 import ASGITransport, AsyncClient
-
-        from manyhands.api.app import create_app
+        start_quickly()
         from manyhands.hub import Hub
         from manyhands.logs import logging_to
         from manyhands.secrets import Redactor
@@ -68,13 +71,7 @@ class InProcessApi:
             stack.enter_context(logging_to(home.logs, redactor))
             portal = stack.enter_context(start_blocking_portal())
             hub = stack.enter_context(portal.wrap_async_context_manager(Hub(home, redactor=redactor)))
-            transport = ASGITransport(create_app(hub), raise_app_exceptions=False)
-            headers = {"Authorization": f"Bearer {home.token()}"}
-            client = AsyncClient(
-                transport=transport, base_url="http://127.0.0.1", headers=headers, timeout=None
-            )
-            stack.enter_context(portal.wrap_async_context_manager(client))
-            return cls(portal, hub, client, stack.pop_all())
+            return cls(portal, hub, stack.pop_all())
 
     def request(
         self,
@@ -85,27 +82,34 @@ class InProcessApi:
         query: Mapping[str, Any] | None = None,
         timeout: float = DEFAULT_TIMEOUT_S,
     ) -> Any:
+        if query is None:
+            answer = self._ask(timeout, take_shortcut, self._hub, method, path, body)
+            if answer is not None:
+                return answer
+        return decode(*self._ask(timeout, _send, self._opened(), method, target(path, query), body))
+
+    def _ask(self, timeout: float, question: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+        """Ask in the hub's thread, and wait for the answer."""
         ended = threading.Event()
-        asked = self._portal.start_task_soon(self._send, ended, method, target(path, query), body)
+        asked: Future[T] = self._portal.start_task_soon(_until_told, ended, question, *arguments)
         self._under_way[asked] = ended
         try:
-            status, kind, payload = asked.result(timeout)
+            return asked.result(timeout)
         except (TimeoutError, CancelledError) as error:
             asked.cancel()
             raise UnavailableError(f"No answer within {timeout:.0f} s.", hint="Try again.") from error
         finally:
             if asked.done():  # else the wait was interrupted, and `close` has to cancel it
                 self._under_way.pop(asked, None)
-        return decode(status, kind, payload)
 
-    async def _send(
-        self, ended: threading.Event, method: str, target: str, body: Any
-    ) -> tuple[int, str, bytes]:
-        try:
-            response = await self._client.request(method, target, json=body)
-            return response.status_code, response.headers.get("Content-Type", ""), response.content
-        finally:
-            ended.set()
+    def _opened(self) -> AsyncClient:
+        """The API, made when it is first asked."""
+        with self._opening:
+            if self._client is None:
+                self._client = self._stack.enter_context(
+                    self._portal.wrap_async_context_manager(_make_client(self._hub))
+                )
+            return self._client
 
     @contextmanager
     def follow(self, tell: Callable[[Json], None], *, since: int | None = None) -> Iterator[None]:
@@ -130,6 +134,29 @@ class InProcessApi:
             asked.cancel()
             ended.wait(CANCEL_WITHIN_S)
         self._stack.close()
+        end_quickly()
+
+
+async def _until_told(ended: threading.Event, question: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+    try:
+        return await question(*arguments)
+    finally:
+        ended.set()
+
+
+async def _send(client: AsyncClient, method: str, target: str, body: Any) -> tuple[int, str, bytes]:
+    response = await client.request(method, target, json=body)
+    return response.status_code, response.headers.get("Content-Type", ""), response.content
+
+
+def _make_client(hub: Hub) -> AsyncClient:
+    from httpx2 import ASGITransport, AsyncClient
+
+    from manyhands.api.app import create_app
+
+    transport = ASGITransport(create_app(hub), raise_app_exceptions=False)
+    headers = {"Authorization": f"Bearer {hub.home.token()}"}
+    return AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers, timeout=None)
 
 
 def _wait_for_lock(home: Home, deadline: float) -> None:
