@@ -57,3 +57,14 @@ def test_an_open_token_file_is_broken(cli: CommandLine) -> None:
     assert next(found for found in report["findings"] if found["subject"] == "home")["fix"].startswith(
         "chmod"
     )
+
+
+def test_every_model_is_asked_and_one_that_does_not_answer_is_broken(cli: CommandLine) -> None:
+    found = {one["subject"]: one for one in cli.ok("doctor", "--json").json["findings"]}
+    assert found["models"]["verdict"] == "note"
+    assert "answers in" in found["demo"]["text"]
+    nowhere = ("--provider", "openai-compatible", "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    cli.ok("models", "add", "mine", *nowhere)
+    report = cli("doctor", "--json").json
+    assert report["ok"] is False
+    assert next(one for one in report["findings"] if one["subject"].startswith("mine"))["verdict"] == "broken"

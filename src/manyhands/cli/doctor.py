@@ -18,6 +18,7 @@ from manyhands.cli.checks import (
     check_python,
 )
 from manyhands.cli.command import HubCommand, json_option, pass_session
+from manyhands.cli.model_checks import check_models
 from manyhands.cli.output import plural, print_json, say
 from manyhands.cli.progress import Progress
 from manyhands.cli.server_checks import check_secrets, check_servers, check_settings
@@ -37,7 +38,7 @@ MARKS = {"ok": ("✓", "green"), "note": ("·", "dim"), "warning": ("!", "yellow
 @json_option
 @pass_session
 def doctor(session: Session, try_servers: bool, as_json: bool) -> int:
-    """Check the installation and every server, and say what to fix.
+    """Check the installation, every server and every model, and say what to fix.
 
     Fails (exit code 1) when something is broken; warnings are only told.
     """
@@ -83,6 +84,7 @@ def _all_checks(session: Session, progress: Progress, *, try_servers: bool) -> I
         progress.resume()
     yield from check_settings(api)
     yield from check_servers(api, progress, try_servers=try_servers)
+    yield from check_models(api, progress)
 
 
 def _print(finding: Finding) -> None:
