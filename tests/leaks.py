@@ -1,7 +1,8 @@
 """A test ends with what it began with: asyncio tasks, threads and processes that it leaves behind fail it.
 
 Processes are ours when they descend from the test session or carry its mark in their environment, so that a
-grandchild whose parent has died is found too. The tests' PostgreSQL is not: it lives as long as the session.
+grandchild whose parent has died is found too. The tests' PostgreSQL and browser are not: they live
+longer than a test, and start and end helpers as they like.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ MARK = "MANYHANDS_TEST_SESSION"
 GRACE = 5.0
 # Threads that an event loop keeps for its next blocking call; they end with the loop or the process.
 POOLED = ("AnyIO worker thread", "asyncio_")
+
+
+LONG_LIVED = frozenset({"postgres", "chromium", "chrome", "chrome_crashpad", "headless_shell"})
 
 
 def mark_session() -> None:
@@ -87,7 +91,7 @@ def _new_processes(before: set[int]) -> list[psutil.Process]:
 
 
 def _is_ours(process: psutil.Process) -> bool:
-    if process.status() == psutil.STATUS_ZOMBIE or process.name() == "postgres":
+    if process.status() == psutil.STATUS_ZOMBIE or process.name() in LONG_LIVED:
         return False
     me = os.getpid()
     if any(parent.pid == me for parent in process.parents()):

@@ -10,6 +10,7 @@ from manyhands.errors import InvalidError, NotFoundError
 
 Bytes = Annotated[int, Field(ge=0)]
 Days = Annotated[int, Field(ge=1, le=3650)]
+WebOrigin = Annotated[str, Field(pattern=r"^https://[A-Za-z0-9*.-]+(:[0-9]+)?$")]
 
 
 class Settings(BaseModel):
@@ -24,9 +25,7 @@ class Settings(BaseModel):
     tool_timeout_max: int = Field(
         600_000, ge=1000, description="Hard cap in ms for a call whose timeout is extended by progress."
     )
-    connect_parallel: int = Field(
-        8, ge=1, le=64, description="How many servers connect side by side at start."
-    )
+    connect_parallel: int = Field(8, ge=1, le=64, description="How many servers connect side by side.")
     reconnect_attempts: int = Field(
         8, ge=0, le=100, description="How often a server that died is started again before it stays in error."
     )
@@ -45,6 +44,19 @@ class Settings(BaseModel):
         description="Whether run_command runs in bubblewrap: where it works, always or not at all, or never.",
     )
     command_network: bool = Field(True, description="Whether run_command may use the network in its sandbox.")
+    hub_name: str = Field(
+        "manyhands",
+        min_length=1,
+        max_length=50,
+        pattern=r"^[\w-]+$",
+        description="The name that mentions the hub in a message, after an @.",
+    )
+    worktree_directory: str | None = Field(
+        None,
+        max_length=1000,
+        pattern=r"^/",
+        description="Where worktrees are made; without one in the home's own `worktrees/`.",
+    )
     retention_calls_days: Days = Field(90, description="Days that tool calls are kept.")
     retention_events_days: Days = Field(14, description="Days that events are kept for replay.")
     retention_results_days: Days = Field(30, description="Days that large results are kept.")
@@ -66,6 +78,40 @@ class Settings(BaseModel):
     channel_cost_cap: float | None = Field(
         None, gt=0, description="US dollars that all runs of a channel may cost before a person is asked."
     )
+    long_run_s: int = Field(
+        60, ge=0, le=86_400, description="Seconds after which the end of a run is worth a notification."
+    )
+    webhook_url: str | None = Field(
+        None,
+        max_length=2000,
+        pattern=r"^(https?://|\$\{)",
+        description="Address that is told when an approval waits or a long run ends; it may hold references.",
+    )
+    webhook_secret: str | None = Field(
+        None,
+        max_length=300,
+        pattern=r"^\$\{[^{}]+\}$",
+        description="Reference to the secret that signs what is sent there, such as ${keyring:NAME}.",
+    )
+    agent_mailbox_limit: int = Field(
+        500, ge=1, le=10_000, description="How many messages may wait for an agent that does not fetch them."
+    )
+    agent_message_ttl_s: int = Field(
+        86_400, ge=60, le=31_536_000, description="Seconds after which a message that nobody fetched expires."
+    )
+    playground_port: int = Field(
+        0,
+        ge=0,
+        le=65_535,
+        description="Port of the pages of playgrounds from the next start on; 0: the one after the daemon's.",
+    )
+    playground_hosts: tuple[WebOrigin, ...] = (
+        Field(
+            (),
+            max_length=50,
+            description="Other origins that playgrounds may load from, such as https://esm.sh.",
+        )
+    )
 
 
 class CurrentSettings(Protocol):
@@ -73,6 +119,33 @@ class CurrentSettings(Protocol):
 
     @property
     def current(self) -> Settings: ...
+
+
+_KINDS = {"integer": "integer", "number": "number", "boolean": "boolean", "array": "list"}
+
+
+def describe_settings(current: Settings) -> list[dict[str, Any]]:
+    """What each setting means and may be, with its default and its value, in their order."""
+    values, defaults = current.model_dump(mode="json"), Settings().model_dump(mode="json")
+    described = []
+    for name, schema in Settings.model_json_schema()["properties"].items():
+        kinds = [kind for kind in schema.get("anyOf", [schema]) if kind.get("type") != "null"]
+        bounds = kinds[0]
+        described.append(
+            {
+                "name": name,
+                "description": schema["description"],
+                "kind": "choice" if "enum" in bounds else _KINDS.get(bounds["type"], "text"),
+                "default": defaults[name],
+                "value": values[name],
+                "optional": len(kinds) < len(schema.get("anyOf", [schema])),
+                "minimum": bounds.get("minimum"),
+                "maximum": bounds.get("maximum"),
+                "above": bounds.get("exclusiveMinimum"),
+                "choices": bounds.get("enum", []),
+            }
+        )
+    return described
 
 
 def parse_setting(name: str, value: Any) -> Any:

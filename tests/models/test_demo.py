@@ -152,7 +152,7 @@ async def test_it_repeats_what_the_tool_said_and_says_that_it_is_a_demo(demo: De
     *deltas, reply = await ask(demo, request(*turns))
     assert isinstance(reply, Reply)
     assert reply.calls == ()
-    assert reply.text.startswith("a.txt\nb.txt\n")
+    assert reply.text.startswith("    a.txt\n    b.txt\n")
     assert "demo model" in reply.text
     assert text_of(deltas) == reply.text
     assert len([piece for piece in deltas if isinstance(piece, TextDelta)]) > 2

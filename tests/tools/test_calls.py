@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import event as sqlalchemy_event
 
 from manyhands.approvals.types import Answer, ApprovalState, Question
+from manyhands.chat.types import Channel
 from manyhands.errors import NotFoundError, ToolFault, ToolRefusal, UnavailableError
 from manyhands.store.sqlite import SqliteStore
 from manyhands.testing.tools import Function
@@ -489,3 +490,16 @@ async def test_calls_run_side_by_side_by_default(trusted: Desk) -> None:
         await second.started.wait()
         first.go.set()
         second.go.set()
+
+
+async def test_a_model_that_calls_a_tool_of_a_server_nobody_has_met_has_it_connected(desk: Desk) -> None:
+    async def meet(full_name: str, channel: Channel | None) -> None:
+        desk.source.add("echo", server="new")
+        desk.source.trust("new", "full")
+
+    desk.source.meet = meet  # type: ignore[method-assign]
+    record = await desk.call("mcp__new__echo", {"text": "hello"})
+    assert (record.status, record.result, record.server) == (CallStatus.SUCCESS, "hello", "new")
+    wrong = await desk.call("mcp__new__sing", {})
+    assert (wrong.status, wrong.code) == (CallStatus.ERROR, "unknown_tool")
+    assert "mcp__new__echo" in (wrong.result or "")

@@ -7,6 +7,7 @@ Ranking tools is not its business: it is given a function for that.
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
@@ -101,8 +102,13 @@ def _report(results: Sequence[Turn]) -> str:
     lines = []
     for result in results:
         text = result.text if len(result.text) <= QUOTE_LIMIT else result.text[:QUOTE_LIMIT] + " …"
-        lines.append(f"{result.tool} failed: {text}" if result.is_error else text)
+        lines.append(f"{result.tool} failed: {text}" if result.is_error else _quoted(text))
     return "\n\n".join([*lines, CLOSING])
+
+
+def _quoted(text: str) -> str:
+    """As it is; lines are indented, so that they stay lines where the answer is read as Markdown."""
+    return textwrap.indent(text, "    ") if "\n" in text else text
 
 
 def _explicit_call(text: str) -> tuple[str, str] | None:

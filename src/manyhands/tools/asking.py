@@ -86,6 +86,7 @@ def _question(call_id: str, facts: Facts, decision: Decision, diff: str | None) 
             "description": definition.description,
             "project": definition.project,
             "annotations": definition.annotations.wire(),
+            "says_destructive": definition.annotations.says_destructive,
             "arguments": dict(facts.arguments),
             "directory": context.directory,
             "author_id": context.author_id,

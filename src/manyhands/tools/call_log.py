@@ -79,6 +79,18 @@ def select_call(conn: Connection, call_id: str) -> CallRecord | None:
     return None if row is None else _record(row)
 
 
+def select_lines(conn: Connection, call_ids: Sequence[str]) -> Sequence[CallRecord]:
+    """Calls without their results, which may be long."""
+    long = ("result", "content", "structured_content")
+    columns = [column for column in table.c if column.name not in long]
+    empty = dict.fromkeys(long)
+    rows = conn.execute(select(*columns).where(table.c.id.in_(call_ids)).order_by(table.c.id))
+    return [
+        CallRecord(**{**row._asdict(), **empty, "status": CallStatus(row.status)})  # type: ignore[arg-type]
+        for row in rows
+    ]
+
+
 def select_of_run(conn: Connection, run_id: str) -> Sequence[CallRecord]:
     """In the order in which they were made."""
     rows = conn.execute(select(table).where(table.c.run_id == run_id).order_by(table.c.id))

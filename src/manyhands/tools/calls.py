@@ -93,7 +93,9 @@ class CallPipeline:
         channel = await self._channels.get(context.channel_id)
         if channel is not None and context.directory is None:
             context = replace(context, directory=channel.dir_path)
-        found = await self._catalogue.find(name, channel)
+        if channel is not None and channel.parent_id is not None:
+            context = replace(context, above=await self._channels.above(channel))
+        found = await self._catalogue.find_for_call(name, channel)
         if found is None:
             return await self._unknown(name, arguments, context, channel)
         definition = found.listing.definition
@@ -184,8 +186,7 @@ class CallPipeline:
     async def _unknown(
         self, name: str, arguments: object, context: CallContext, channel: Channel | None
     ) -> CallRecord:
-        similar = await self._finder.similar(name, channel)
-        meant = f"Did you mean {' or '.join(similar)}?" if similar else "Look at the list of tools."
+        meant = await self._finder.advise(name, channel)
         message = f"There is no tool {name!r}."
         if context.direct:
             raise NotFoundError(message, hint=meant)

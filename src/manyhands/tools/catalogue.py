@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from manyhands.chat.types import Channel
 from manyhands.tools.native.definition import NativeTool
+from manyhands.tools.native_preferences import with_preference
 from manyhands.tools.policy import Policy
 from manyhands.tools.types import Effect, Listing, ServerPolicy, Tool, ToolSource
 
@@ -43,9 +44,20 @@ class ToolCatalogue:
         server_id = listing.definition.server_id
         return Found(listing, tool, None if server_id is None else self._source.server_policy(server_id))
 
+    async def find_for_call(self, name: str, channel: Channel | None) -> Found | None:
+        """The same; a name that nothing known answers to is looked up again once its server is connected."""
+        found = await self.find(name, channel)
+        known = found is not None and (found.tool is not None or not found.listing.enabled)
+        if known or not name.startswith(SERVER_PREFIX):
+            return found
+        await self._source.meet(name, channel)
+        return await self.find(name, channel)
+
     async def listings(self, channel: Channel | None, policy: Policy) -> list[Listing]:
         """Every tool, native ones first, in stable order; one that a rule denies outright is not offered."""
-        native = [_native_listing(tool, channel) for tool in self._native.values()]
+        native = [
+            with_preference(_native_listing(tool, channel), policy.rules) for tool in self._native.values()
+        ]
         channel_id = channel.id if channel else None
         return [
             with_denial(listing, policy, channel_id)

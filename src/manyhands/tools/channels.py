@@ -29,6 +29,16 @@ class ChannelMemory:
         known = self._known.get(channel_id)
         return known if known is not None else await self._look_up(channel_id)
 
+    async def above(self, channel: Channel) -> tuple[str, ...]:
+        """The channels that a thread is below, nearest first: what holds for them holds for it."""
+        found: list[str] = []
+        parent_id = channel.parent_id
+        while parent_id is not None and parent_id not in found:
+            found.append(parent_id)
+            parent = await self.get(parent_id)
+            parent_id = parent.parent_id if parent else None
+        return tuple(found)
+
     async def _look_up(self, channel_id: str) -> Channel:
         changes = self._changes
         channel = await self._source.get(channel_id)

@@ -184,12 +184,17 @@ class _Matcher:
         rule = self.rule
         return (
             (rule.session_id is None or rule.session_id == facts.session_id)
-            and (rule.channel_id is None or rule.channel_id == facts.context.channel_id)
+            and self._channel_matches(facts.context)
             and self._project_matches(facts.definition.project)
             and (self._server is None or self._server.match(facts.definition.server) is not None)
             and self._tool_matches(facts.definition)
             and (not rule.arguments or self._arguments_match(facts))
         )
+
+    def _channel_matches(self, context: CallContext) -> bool:
+        """A rule for a channel holds in its threads, too: no thread is a way round it."""
+        wanted = self.rule.channel_id
+        return wanted is None or wanted == context.channel_id or wanted in context.above
 
     def _project_matches(self, project: str | None) -> bool:
         if self.rule.project is None:

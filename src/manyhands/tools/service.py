@@ -6,6 +6,7 @@ Callers never know whether a tool is native or comes from a server.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from manyhands.approvals.service import ApprovalService
@@ -22,18 +23,26 @@ from manyhands.tools import call_log as rows
 from manyhands.tools.asking import Permission
 from manyhands.tools.call_book import CallBook, Redact
 from manyhands.tools.call_log import CallFilter
+from manyhands.tools.call_stats import CallStats, make_span, select_stats
 from manyhands.tools.calls import CallPipeline
 from manyhands.tools.catalogue import ToolCatalogue
 from manyhands.tools.channels import ChannelMemory, ChannelSource
 from manyhands.tools.explain import explain_tool, explain_unknown
 from manyhands.tools.finder import ToolFinder
+from manyhands.tools.native.run_command import MountsOf, no_mounts
 from manyhands.tools.native.toolbox import native_tools
-from manyhands.tools.patterns import exactly
+from manyhands.tools.native_preferences import (
+    OFF,
+    NativePreference,
+    off_rule,
+    policy_rule,
+    preference_of,
+    rules_about,
+)
 from manyhands.tools.policy import Rule
 from manyhands.tools.result_files import ResultFiles
 from manyhands.tools.rulebook import Rulebook
 from manyhands.tools.types import (
-    NATIVE,
     CallContext,
     CallRecord,
     CallStatus,
@@ -47,8 +56,6 @@ from manyhands.tools.types import (
 )
 
 __all__ = ["CallFilter", "ResultPage", "Rule", "ServerPolicy", "ToolService", "ToolSource"]
-
-OFF = "switched off"
 
 
 class ToolService:
@@ -66,12 +73,18 @@ class ToolService:
         home: Home,
         redact: Redact | None = None,
         guardian: Guardian | None = None,
+        mounts_of: MountsOf = no_mounts,
     ) -> None:
         self._store = store
+        self._clock = clock
         self._settings = settings
         self._rulebook = Rulebook(store, bus, clock)
         self._native = native_tools(
-            settings, self._page_for_context, guardian=guardian, hidden=[str(home.path)]
+            settings,
+            self._page_for_context,
+            guardian=guardian,
+            hidden=[str(home.path)],
+            mounts_of=mounts_of,
         )
         self._catalogue = ToolCatalogue(self._native, source)
         self._finder = ToolFinder(self._catalogue, self._rulebook)
@@ -112,6 +125,11 @@ class ToolService:
         """Tools by what one wants to do, best first."""
         return await self._finder.search(query, limit, channel, offered_only=offered_only)
 
+    async def find(self, name: str, channel: Channel | None = None) -> Listing | None:
+        """One tool by its name, offered or not."""
+        found = await self._catalogue.find(name, channel)
+        return None if found is None else found.listing
+
     async def why(self, name: str, channel: Channel | None = None) -> dict[str, Any]:
         """Everything that decides about a tool."""
         found = await self._catalogue.find(name, channel)
@@ -145,13 +163,29 @@ class ToolService:
 
     async def set_native_enabled(self, name: str, enabled: bool) -> None:
         """Switch a native tool on or off; off is a rule like any other, and revoked like any other."""
+        await self.prefer_native(name, enabled=enabled)
+
+    async def prefer_native(
+        self, name: str, *, enabled: bool | None = None, policy: str | None = None
+    ) -> NativePreference:
+        """Switch a native tool on or off, or say what its calls need; `default` takes that back."""
         if name not in self._native:
             raise NotFoundError(f"There is no native tool {name!r}.", hint="Look at the list of tools.")
-        mine = Rule("", Effect.DENY, server=NATIVE, tool=exactly(name), note=OFF)
-        there = [rule for rule in await self.rules() if _same_rule(rule, mine)]
-        if not enabled and not there:
-            await self.add_rule(Effect.DENY, server=NATIVE, tool=exactly(name), note=OFF)
-        for rule in there if enabled else []:
+        there = rules_about(name, await self.rules())
+        switched_off = [rule for rule in there if rule.note == OFF]
+        if enabled is not None and enabled is bool(switched_off):
+            await self._replace_rules(switched_off, None if enabled else off_rule(name))
+        if policy is not None:
+            others = [rule for rule in there if rule.note != OFF]
+            await self._replace_rules(
+                others, None if policy == "default" else policy_rule(name, Effect(policy))
+            )
+        return preference_of(name, await self.rules())
+
+    async def _replace_rules(self, old: Sequence[Rule], new: Rule | None) -> None:
+        if new is not None:
+            await self.add_rule(new.effect, server=new.server, tool=new.tool, note=new.note)
+        for rule in old:
             await self.remove_rule(rule.id)
 
     # --- rules
@@ -194,9 +228,18 @@ class ToolService:
         chosen = wanted or CallFilter()
         return await self._store.read(lambda conn: rows.page_of_calls(conn, chosen, limit, cursor))
 
+    async def stats(self, since: datetime | None, bucket_s: int | None, server: str | None) -> CallStats:
+        """How calls went, over time and by server."""
+        span = make_span(self._clock.now(), since, bucket_s, server)
+        return await self._store.read(lambda conn: select_stats(conn, span))
+
     async def calls_of_run(self, run_id: str) -> Sequence[CallRecord]:
         """Every call of a run, in the order in which they were made."""
         return await self._store.read(lambda conn: rows.select_of_run(conn, run_id))
+
+    async def lines(self, call_ids: Sequence[str]) -> Sequence[CallRecord]:
+        """Calls by their ids, without results."""
+        return await self._store.read(lambda conn: rows.select_lines(conn, call_ids)) if call_ids else []
 
     async def find_call(self, call_id: str) -> CallRecord | None:
         return await self._store.read(lambda conn: rows.select_call(conn, call_id))
@@ -240,13 +283,3 @@ class ToolService:
         if record.channel_id != context.channel_id and not context.direct:
             raise NotFoundError(f"There is no call {call_id!r} in this channel.", hint="Check the call id.")
         return await self._page(record, offset, limit)
-
-
-def _same_rule(rule: Rule, other: Rule) -> bool:
-    return (rule.effect, rule.server, rule.tool, dict(rule.arguments), rule.channel_id) == (
-        other.effect,
-        other.server,
-        other.tool,
-        dict(other.arguments),
-        other.channel_id,
-    )

@@ -43,7 +43,7 @@ class Annotations:
     """What a tool says of itself. From a server: a stranger's hints, which make us stricter, never looser.
 
     `destructive` is the protocol's reading (a tool that says nothing may be); `says_destructive` is what the
-    tool itself declared, and it alone makes a trusted server's tool ask.
+    tool itself declared, and it alone makes a trusted server's tool ask. `says_open_world` likewise.
     """
 
     title: str | None = None
@@ -52,6 +52,7 @@ class Annotations:
     idempotent: bool = False
     open_world: bool = True
     says_destructive: bool = False
+    says_open_world: bool = False
 
     @classmethod
     def from_wire(cls, hints: Mapping[str, Any] | None) -> Annotations:
@@ -66,6 +67,7 @@ class Annotations:
             idempotent=said.get("idempotentHint", False),
             open_world=said.get("openWorldHint", True),
             says_destructive=said.get("destructiveHint", False),
+            says_open_world=said.get("openWorldHint", False),
         )
 
     def wire(self) -> dict[str, Any]:
@@ -153,6 +155,8 @@ class CallContext:
     attended: bool = True
     direct: bool = False
     allow: Sequence[str] = ()
+    above: Sequence[str] = ()
+    """Of a thread: the channels that it is below."""
     call_id: str | None = None
     """The id under which the call is logged, when the caller has written it down already."""
 
@@ -225,7 +229,7 @@ class ServerPolicy:
 
 
 class ToolSource(Protocol):
-    """Where tools that are not native come from. Nothing here waits for a server."""
+    """Where tools that are not native come from. Nothing here but `meet` waits for a server."""
 
     async def listings(self, channel: Channel | None) -> Sequence[Listing]:
         """Every tool that is known for this channel, offered or not, in stable order."""
@@ -237,6 +241,13 @@ class ToolSource(Protocol):
 
     async def tool(self, full_name: str, channel: Channel | None) -> Tool | None:
         """The same one to be called; calling it may connect its server."""
+        ...
+
+    async def meet(self, full_name: str, channel: Channel | None) -> None:
+        """Connect the server that a name points to if it is not, so that its tools are known; bounded.
+
+        Whether that went well shows when the name is looked up again.
+        """
         ...
 
     def server_policy(self, server_id: int) -> ServerPolicy: ...

@@ -16,7 +16,9 @@ WRITES = Annotations(
     read_only=False, destructive=True, idempotent=True, open_world=False, says_destructive=True
 )
 ADDS = Annotations(read_only=False, destructive=False, idempotent=True, open_world=False)
-FETCHES = Annotations(read_only=True, destructive=False, idempotent=True, open_world=True)
+FETCHES = Annotations(
+    read_only=True, destructive=False, idempotent=True, open_world=True, says_open_world=True
+)
 
 DEFAULT_TIMEOUT_MS = 30_000
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from manyhands.errors import ToolFault, ToolRefusal
-from manyhands.home import HOME_MARK
+from manyhands.home import HOME_MARK, HOME_WORKTREES
 from manyhands.tools.types import Invocation
 
 _ANCHORED = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
@@ -98,10 +98,12 @@ def find_place(root: str, path: str, *, follow: bool = True) -> Place:
 
 def _keep_out_of_homes(real: str, path: str) -> None:
     """A hub's home holds its token and everything it knows: no tool reads or writes there."""
-    above = real
+    above, below = real, ""
     while True:
-        if os.path.lexists(os.path.join(above, HOME_MARK)):
+        # Worktrees are made there to be worked in.
+        if os.path.lexists(os.path.join(above, HOME_MARK)) and os.path.basename(below) != HOME_WORKTREES:
             raise ToolRefusal(f"{path!r} is in the home of a hub.", hint="Only a person may look there.")
+        below = above
         if above == (above := os.path.dirname(above)):
             return
 

@@ -9,19 +9,19 @@ from __future__ import annotations
 import errno
 import shutil
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
 
+from manyhands.command_process import Ended, run_command_process
 from manyhands.errors import ToolFault, ToolRefusal
 from manyhands.guardian import Guardian
-from manyhands.sandbox import Bubblewrap, Sandbox, sandbox_for, sandboxed_environment
+from manyhands.sandbox import Bubblewrap, Mount, Sandbox, sandbox_for, sandboxed_environment
 from manyhands.settings import CurrentSettings
 from manyhands.system import child_environment
 from manyhands.tools.native.command_output import KeptOutput, LiveOutput
-from manyhands.tools.native.command_process import Ended, run_command_process
 from manyhands.tools.native.definition import define
 from manyhands.tools.native.paths import explained, find_place, root_of
 from manyhands.tools.types import Annotations, Invocation, ToolResult, text_result
@@ -57,7 +57,12 @@ DEFINITION = define(
     },
     required=("command",),
     annotations=Annotations(
-        read_only=False, destructive=True, idempotent=False, open_world=True, says_destructive=True
+        read_only=False,
+        destructive=True,
+        idempotent=False,
+        open_world=True,
+        says_destructive=True,
+        says_open_world=True,
     ),
 )
 
@@ -83,14 +88,25 @@ class _Launch:
     """Why it runs without a sandbox."""
 
 
+MountsOf = Callable[[str], Sequence[Mount]]
+
+
+def no_mounts(directory: str) -> Sequence[Mount]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class RunCommand:
-    """The work of `run_command`. `hidden`: directories that no sandboxed command may see."""
+    """The work of `run_command`. `hidden`: directories that no sandboxed command may see.
+
+    `mounts_of`: what else a command in a channel's directory needs.
+    """
 
     settings: CurrentSettings
     guardian: Guardian | None = None
     hidden: Sequence[str] = ()
     bubblewrap: Bubblewrap = field(default_factory=Bubblewrap)
+    mounts_of: MountsOf = no_mounts
 
     async def __call__(self, arguments: Mapping[str, Any], invocation: Invocation) -> ToolResult:
         launch = await self._launch(arguments, root_of(invocation))
@@ -133,7 +149,13 @@ class RunCommand:
         place = find_place(root, path)
         network = self.settings.current.command_network
         with explained(place.shown), place.directory():
-            return sandbox_for(root, directory=place.path, hidden=self.hidden, network=network)
+            return sandbox_for(
+                root,
+                directory=place.path,
+                hidden=self.hidden,
+                network=network,
+                mounts=self.mounts_of(root),
+            )
 
     async def _unprotected(self, sandbox: Sandbox) -> str | None:
         """Why this command is to run without a sandbox; nothing when it is to run in one."""

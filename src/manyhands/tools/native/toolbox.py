@@ -27,10 +27,12 @@ def native_tools(
     *,
     guardian: Guardian | None = None,
     hidden: Sequence[str] = (),
+    mounts_of: run_command.MountsOf = run_command.no_mounts,
 ) -> Mapping[str, NativeTool]:
     """By name, in the order in which they are listed. What only reads is allowed, all else asks.
 
-    `hidden`: directories that a command in a sandbox does not see.
+    `hidden`: directories that a command in a sandbox does not see. `mounts_of`: what it sees besides, for a
+    channel's directory.
     """
     allow, ask = Effect.ALLOW, Effect.ASK
     searching = web_search.WebSearch(settings)
@@ -49,7 +51,7 @@ def native_tools(
         NativeTool(search_files.DEFINITION, search_files.SearchFiles(settings), allow, needs_directory),
         NativeTool(
             run_command.DEFINITION,
-            run_command.RunCommand(settings, guardian, hidden),
+            run_command.RunCommand(settings, guardian, hidden, mounts_of=mounts_of),
             ask,
             needs_directory,
             timeout_ms=run_command.TIMEOUT_MS,

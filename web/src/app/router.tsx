@@ -1,0 +1,97 @@
+/** Which address shows which page. Pages are loaded when they are first opened. */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent as lazy,
+} from "@tanstack/react-router";
+import { ErrorState } from "@/shared/ui/ErrorState";
+import { SkeletonRows } from "@/shared/ui/Skeleton";
+import { NotFound } from "./NotFound";
+import { Shell } from "./Shell";
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+const getParentRoute = () => root;
+
+const text = (value: unknown): string | undefined => (typeof value === "string" && value ? value : undefined);
+
+type LogSearch = Partial<Record<"server" | "tool" | "status" | "channel" | "run" | "q", string>>;
+
+const routes = [
+  createRoute({ getParentRoute, path: "/", component: lazy(() => import("./HomePage")) }),
+  createRoute({
+    getParentRoute,
+    path: "/c/$channelId",
+    component: lazy(() => import("@/features/chat/page")),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/approvals",
+    component: lazy(() => import("@/features/approvals/page")),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/agents",
+    validateSearch: (search: Record<string, unknown>): { channel?: string; view?: string } => ({
+      channel: text(search.channel),
+      view: text(search.view),
+    }),
+    component: lazy(() => import("@/features/agents/page")),
+  }),
+  createRoute({ getParentRoute, path: "/servers", component: lazy(() => import("@/features/servers/page")) }),
+  createRoute({
+    getParentRoute,
+    path: "/servers/native",
+    component: lazy(() => import("@/features/servers/native-page")),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/servers/$serverId",
+    component: lazy(() => import("@/features/servers/server-page")),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/log",
+    // Filters live in the address, so that a view of the log can be shared and reloaded.
+    validateSearch: (search: Record<string, unknown>): LogSearch => ({
+      server: text(search.server),
+      tool: text(search.tool),
+      status: text(search.status),
+      channel: text(search.channel),
+      run: text(search.run),
+      q: text(search.q),
+    }),
+    component: lazy(() => import("@/features/log/page")),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/log/$callId",
+    component: lazy(() => import("@/features/log/call-page")),
+  }),
+  createRoute({ getParentRoute, path: "/models", component: lazy(() => import("@/features/models/page")) }),
+  createRoute({ getParentRoute, path: "/usage", component: lazy(() => import("@/features/usage/page")) }),
+  createRoute({
+    getParentRoute,
+    path: "/settings",
+    component: lazy(() => import("@/features/settings/page")),
+  }),
+  createRoute({ getParentRoute, path: "/status", component: lazy(() => import("@/features/status/page")) }),
+  createRoute({ getParentRoute, path: "/welcome", component: lazy(() => import("@/features/welcome/page")) }),
+] as const;
+
+export const router = createRouter({
+  routeTree: root.addChildren(routes),
+  defaultPreload: "intent",
+  defaultPendingMs: 150,
+  defaultPendingComponent: () => <SkeletonRows />,
+  defaultErrorComponent: ({ error, reset }) => (
+    <ErrorState title="This page could not be shown" error={error} onRetry={reset} />
+  ),
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,19 @@
+import type { Follow } from "@/shared/events/follow";
+import { upsert } from "@/shared/events/follow";
+import { callById, callsKey, callsOfRun } from "./queries";
+
+export const follow: Follow = (events, cache) => {
+  events.on(["tool.started", "tool.finished"], ({ data }) => {
+    // The list that is shown takes new calls by itself; one that is not shown is read anew when it is.
+    cache.removeQueries({ queryKey: [...callsKey, "log"], type: "inactive" });
+    cache.removeQueries({ queryKey: [...callsKey, "stats"], type: "inactive" });
+    // Arguments are cut in events: what is known in full is read again.
+    void cache.invalidateQueries({ queryKey: callById(data.id).queryKey });
+    if (data.run_id)
+      cache.setQueryData(callsOfRun(data.run_id).queryKey, (list) => {
+        if (list === undefined) return list;
+        const isKnown = list.some((one) => one.id === data.id);
+        return isKnown ? upsert(list, data, (one) => one.id) : [...list, data];
+      });
+  });
+};

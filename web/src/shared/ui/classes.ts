@@ -1,0 +1,3 @@
+/** Class names that hold, as one text. */
+export const classes = (...names: (string | false | null | undefined)[]): string =>
+  names.filter(Boolean).join(" ");
