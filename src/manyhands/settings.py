@@ -72,6 +72,9 @@ class Settings(BaseModel):
     first_iteration_wait_s: float = Field(
         10.0, ge=0, le=300, description="Seconds that a run waits for servers that are still connecting."
     )
+    profile: str = Field(
+        "", max_length=4000, description="What every model is told of you: who you are, how you like answers."
+    )
     run_cost_cap: float | None = Field(
         None, gt=0, description="US dollars that one run may cost before a person is asked."
     )

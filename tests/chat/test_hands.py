@@ -160,6 +160,8 @@ async def test_skills_of_servers_are_listed_and_read_on_demand(tmp_path: Path, p
 async def test_instructions_of_servers_are_told_below_the_persons(tmp_path: Path, project: Path) -> None:
     (project / "AGENTS.md").write_text("Use tabs.")
     async with hub_with_shelf(tmp_path, [tool("env")], "ok") as (hub, model, _):
+        await hub.settings.patch({"profile": "Short answers, please."})
         await events_of(hub, await channel_of(hub, project), "go")
     system = model.requests[0].system
+    assert system.index("Short answers, please.") < system.index("Use tabs.")
     assert system.index("Use tabs.") < system.index('<server name="shelf">\nTake what you need.')

@@ -38,11 +38,14 @@ class Speakers(Protocol):
         ...
 
 
-async def brief(channel: Channel, speakers: Speakers, notices: Sequence[str] = ()) -> str:
-    """The system prompt of a channel as it is now."""
+async def brief(
+    channel: Channel, speakers: Speakers, profile: str = "", notices: Sequence[str] = ()
+) -> str:
+    """The system prompt of a channel as it is now; `profile`: what the person says about themselves."""
     name, text = await anyio.to_thread.run_sync(_project_text, channel.dir_path)
     return system_prompt(
         Briefing(
+            profile=profile,
             channel_prompt=channel.system_prompt,
             directory=channel.dir_path,
             project_file=name,

@@ -31,6 +31,12 @@ from manyhands.tools.types import CallContext, CallRecord, CallStatus
 AGENT = "manyhands"
 
 
+class Agents(Protocol):
+    """Programs that work in place of the loop."""
+
+    async def work(self, run: Run, channel: Channel) -> Ending: ...
+
+
 class Channels(Protocol):
     """What a run needs of the channel service."""
 
@@ -67,10 +73,13 @@ class Workshop:
     speakers: Speakers
     attachments: AttachmentStore
     budget: Budget
+    agents: Agents | None = None
 
     async def work(self, run: Run) -> Ending:
         """Take it from where its record ends to its end."""
         channel = await self.channels.get(run.channel_id)
+        if channel.runner is not None and self.agents is not None:
+            return await self.agents.work(run, channel)
         model = await self.models.resolve(run.options.model or channel.model)
         run = replace(run, model=model.info.id)
         await self.store.write(lambda conn: run_store.update_run(conn, run.id, {"model": run.model}))
@@ -109,13 +118,13 @@ class Workshop:
         """What a replay's model gets beside the conversation: prompt and tools as they are now."""
         channel = await self.channels.get(run.channel_id)
         hands = self._hands(run, channel, model, {})
-        return Given(await brief(channel, self.speakers), await hands.offer())
+        return Given(await brief(channel, self.speakers, self.settings.current.profile), await hands.offer())
 
     def _mind(self, channel: Channel, model: Model, record: RunRecord, hands: RunHands) -> RunMind:
         return RunMind(
             record.run,
             model,
-            lambda: brief(channel, self.speakers, hands.news),
+            lambda: brief(channel, self.speakers, self.settings.current.profile, hands.news),
             self.bus,
             on_usage=record.count,
             on_summary=record.sum_up,

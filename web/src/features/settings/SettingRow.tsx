@@ -160,12 +160,12 @@ function Written({ setting, wiring, onSave, onError }: ControlProps) {
     setText(kept);
     onError(null);
   };
-  if (setting.kind === "list")
+  if (setting.kind === "list" || words.long)
     return (
       <Textarea
         {...shared}
         rows={2}
-        className="min-h-16 font-mono text-xs"
+        className={classes("min-h-16", setting.kind === "list" && "font-mono text-xs")}
         onKeyDown={(event) => event.key === "Escape" && undo()}
       />
     );

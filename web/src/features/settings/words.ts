@@ -11,6 +11,8 @@ interface Words {
   /** What an empty field stands for. */
   empty?: string;
   example?: string;
+  /** A text of several lines. */
+  long?: boolean;
   choices?: Record<string, string>;
 }
 
@@ -28,6 +30,7 @@ const dollars = { unit: "$", empty: "No limit" };
 
 export const WORDS: Record<string, Words> = {
   mcp_max_iterations: { label: "Iteration limit", unit: "rounds" },
+  profile: { label: "About you", example: "I run a small bakery. Short answers, please.", long: true },
   first_iteration_wait_s: { label: "Wait for servers", ...seconds },
   approval_expiry_s: { label: "Questions expire after", ...seconds },
   model_discovery: { label: "Find local model servers" },
@@ -73,7 +76,13 @@ export const GROUPS: readonly Group[] = [
     id: "general",
     title: "General",
     about: "How a run works.",
-    names: ["mcp_max_iterations", "first_iteration_wait_s", "approval_expiry_s", "model_discovery"],
+    names: [
+      "mcp_max_iterations",
+      "profile",
+      "first_iteration_wait_s",
+      "approval_expiry_s",
+      "model_discovery",
+    ],
   },
   {
     id: "limits",
