@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from manyhands.english import stem
 from manyhands.tools.searched_text import kinds, searched_text
 from manyhands.tools.types import Annotations, ToolDefinition
-from manyhands.tools.wording import stem
 
 
 def tool(name: str, description: str = "", *parameters: str, **more: Any) -> ToolDefinition:

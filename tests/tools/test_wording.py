@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyhands.tools.wording import asked_words, spoken, stem, synonyms, without_values
+from manyhands.english import stem
+from manyhands.tools.wording import asked_words, spoken, synonyms, without_values
 
 
 @pytest.mark.parametrize("name", ["create_issue", "createIssue", "CREATE-ISSUE", "create issue"])
@@ -18,14 +19,6 @@ def test_words_that_say_nothing_are_left_out_unless_there_are_no_others() -> Non
     assert asked_words("Please tell me about the weather, the weather!") == ["weather"]
     assert asked_words("what is it") == ["what", "is", "it"]
     assert asked_words("") == []
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [("files", "file"), ("directories", "directory"), ("searching", "search"), ("running", "run")],
-)
-def test_forms_of_a_word_have_one_stem(one: str, other: str) -> None:
-    assert stem(one) == stem(other)
 
 
 def test_words_of_the_same_meaning_know_each_other() -> None:

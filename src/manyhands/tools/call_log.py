@@ -85,10 +85,7 @@ def select_lines(conn: Connection, call_ids: Sequence[str]) -> Sequence[CallReco
     columns = [column for column in table.c if column.name not in long]
     empty = dict.fromkeys(long)
     rows = conn.execute(select(*columns).where(table.c.id.in_(call_ids)).order_by(table.c.id))
-    return [
-        CallRecord(**{**row._asdict(), **empty, "status": CallStatus(row.status)})  # type: ignore[arg-type]
-        for row in rows
-    ]
+    return [CallRecord(**{**row._asdict(), **empty, "status": CallStatus(row.status)}) for row in rows]
 
 
 def select_of_run(conn: Connection, run_id: str) -> Sequence[CallRecord]:

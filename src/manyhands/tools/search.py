@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from manyhands.english import stem
 from manyhands.tools.searched_text import SearchedText, kinds, searched_text
 from manyhands.tools.types import ToolDefinition
-from manyhands.tools.wording import asked_words, spoken, stem, synonyms, without_values
+from manyhands.tools.wording import asked_words, spoken, synonyms, without_values
 
 if TYPE_CHECKING:
     from manyhands.embedding import Embed, Matrix

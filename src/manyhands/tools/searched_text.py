@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from manyhands.english import EMPTY, stem
 from manyhands.tools.types import ToolDefinition
-from manyhands.tools.wording import EMPTY, spoken, stem, words_of
+from manyhands.tools.wording import spoken, words_of
 
 # How much a word counts by where it stands.
 NAME, TITLE, SERVER, DESCRIPTION, PARAMETER, PARAMETER_TEXT = 4.0, 3.0, 2.0, 1.0, 0.8, 0.3

@@ -11,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from manyhands.english import EMPTY, stem
+
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W_]+")
 # Values in a request say of which sort of thing it speaks; their own words would mislead.
@@ -24,17 +26,6 @@ _VALUES = (
     (re.compile(rf"[\w./~-]*\w\.(?:{_EXTENSIONS})\b"), " file "),
     (re.compile(r"\b\d{1,2}(?::\d\d)?\s?(?:[ap]m|o'clock)\b|\b\d{1,2}:\d\d\b", re.IGNORECASE), " time "),
 )
-_EMPTY_WORDS = """
-    a about after again also am an and any anybody anyone anything are as at be because been before
-    being but by can could d did do does doing don done each every everybody everyone everything few for
-    from further had has have having he her here hers him his how i if in into is it its just let like
-    ll m may me might more most much must my nobody nor not nothing of once one only onto or other our
-    ours out own please re s same shall she should so some somebody someone something somewhere such t
-    tell than that the their them then there these they thing this those through to too under until up
-    us use used using ve very want was we were what when where which while who whom whose why will with
-    would you your yours
-"""
-EMPTY = frozenset(_EMPTY_WORDS.split())
 FAMILIES = """
     abort cancel stop end terminate kill quit halt close
     accept approve allow grant confirm merge
@@ -173,25 +164,6 @@ def asked_words(query: str) -> list[str]:
     """The words of a request that say something, each once; all of them if none does."""
     words = list(dict.fromkeys(words_of(query)))
     return [word for word in words if word not in EMPTY] or words
-
-
-@lru_cache(maxsize=20_000)
-def stem(word: str) -> str:
-    """A word without its commonest endings; only equality of stems matters, not that they are words."""
-    if len(word) <= 3 or not word.isascii():
-        return word
-    for ending, put in (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x")):
-        if word.endswith(ending):
-            return word[: -len(ending)] + put
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = word[:-1]
-    for ending in ("ations", "ation", "ings", "ing", "edly", "ed", "ers", "er", "ors", "or"):
-        if word.endswith(ending) and len(word) - len(ending) >= 4:
-            word = word[: -len(ending)]
-            break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
-        word = word[:-1]
-    return word[:-1] if word.endswith("e") and len(word) > 4 else word
 
 
 def synonyms(stemmed: str) -> frozenset[str]:

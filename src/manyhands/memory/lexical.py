@@ -1,0 +1,111 @@
+"""Search by words: BM25 over postings, without the words that stand everywhere. Pure.
+
+Owns the numbers, not where postings are kept: whoever keeps them hands them over as `Postings`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Scores = NDArray[np.float32]
+
+K1 = 1.2
+B = 0.5
+LONG = 3
+"""Questions of so many words can do without those that stand everywhere."""
+FREQUENT = 0.25
+"""A word in more than this part of all chunks says little, and its postings are the longest."""
+
+
+@dataclass(frozen=True)
+class Postings:
+    """The chunks that a term occurs in, by number, each once, and how often."""
+
+    rows: NDArray[np.int32]
+    counts: Scores
+
+
+class Lexicon(Protocol):
+    """What is known of the words of all chunks."""
+
+    @property
+    def lengths(self) -> Scores:
+        """The number of terms of each chunk."""
+        ...
+
+    def postings(self, term: str) -> Postings | None: ...
+
+
+class CountedWords:
+    """A lexicon in the memory of the process."""
+
+    def __init__(self, terms: Mapping[str, Postings], lengths: Scores) -> None:
+        self._terms = terms
+        self._lengths = lengths
+
+    @classmethod
+    def of(cls, chunks: Iterable[Sequence[str]]) -> CountedWords:
+        """From the terms of each chunk, in the order of their numbers."""
+        rows: dict[str, list[int]] = defaultdict(list)
+        counts: dict[str, list[int]] = defaultdict(list)
+        lengths: list[int] = []
+        for row, terms in enumerate(chunks):
+            lengths.append(len(terms))
+            for term, count in Counter(terms).items():
+                rows[term].append(row)
+                counts[term].append(count)
+        found = {
+            term: Postings(np.array(rows[term], dtype=np.int32), np.array(counts[term], dtype=np.float32))
+            for term in rows
+        }
+        return cls(found, np.array(lengths, dtype=np.float32))
+
+    @property
+    def lengths(self) -> Scores:
+        return self._lengths
+
+    def postings(self, term: str) -> Postings | None:
+        return self._terms.get(term)
+
+
+def without_frequent(asked: Sequence[str], lexicon: Lexicon) -> list[str]:
+    """A long question without the terms that stand nearly everywhere, unless nothing would be left."""
+    if len(asked) < LONG:
+        return list(asked)
+    most = FREQUENT * len(lexicon.lengths)
+    found = {term: lexicon.postings(term) for term in asked}
+    rare = [term for term, postings in found.items() if postings is None or len(postings.rows) <= most]
+    return rare if any(found[term] for term in rare) else list(asked)
+
+
+def score(asked: Sequence[str], lexicon: Lexicon) -> Scores:
+    """How well each chunk answers the terms of a question."""
+    lengths = lexicon.lengths
+    total = np.zeros(len(lengths), dtype=np.float32)
+    mean = float(lengths.mean()) or 1.0 if len(lengths) else 1.0
+    for term in without_frequent(asked, lexicon):
+        if (postings := lexicon.postings(term)) is not None:
+            damping = K1 * (1 - B + B * lengths[postings.rows] / mean)
+            saturated = postings.counts * (K1 + 1) / (postings.counts + damping)
+            total[postings.rows] += _rarity(len(postings.rows), len(lengths)) * saturated
+    return total
+
+
+def share(asked: Sequence[str], lexicon: Lexicon) -> Scores:
+    """Which part of the asked terms each chunk has."""
+    found = np.zeros(len(lexicon.lengths), dtype=np.float32)
+    for term in asked:
+        if (postings := lexicon.postings(term)) is not None:
+            found[postings.rows] += 1 / len(asked)
+    return found
+
+
+def _rarity(occurrences: int, chunks: int) -> float:
+    return math.log(1 + (chunks - occurrences + 0.5) / (occurrences + 0.5))
