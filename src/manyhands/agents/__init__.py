@@ -1,0 +1,1 @@
+"""Agents: who is there, and the messages between them."""
