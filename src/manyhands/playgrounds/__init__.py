@@ -1,0 +1,1 @@
+"""Small pages that agents and people write, and that are served from an origin of their own."""
