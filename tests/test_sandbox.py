@@ -11,6 +11,7 @@ import pytest
 from manyhands.sandbox import (
     KEPT_OF_RUN,
     Bubblewrap,
+    Mount,
     Sandbox,
     bubblewrap_arguments,
     sandbox_for,
@@ -40,13 +41,14 @@ def test_the_command_line_is_complete() -> None:
         *["--cap-drop", "ALL"],
         *["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
         *["--tmpfs", "/run", "--tmpfs", "/tmp"],
-        *["--tmpfs", "/home/.manyhands", "--remount-ro", "/home/.manyhands"],
+        *["--tmpfs", "/home/.manyhands"],
         *["--bind", "/home/p", "/home/p"],
         *["--ro-bind-try", "/run/current-system", "/run/current-system"],
         *["--ro-bind-try", "/run/resolvconf", "/run/resolvconf"],
         *["--tmpfs", "/var/tmp"],
         *["--ro-bind-try", "/run/NetworkManager/resolv.conf", "/run/NetworkManager/resolv.conf"],
         *["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"],
+        *["--remount-ro", "/home/.manyhands"],
         *["--chdir", "/home/p/src"],
         "--",
         *["bash", "-c", "ls"],
@@ -78,7 +80,7 @@ def test_what_is_hidden_inside_a_project_stays_hidden() -> None:
 
 def test_a_project_inside_of_what_is_hidden_can_be_used() -> None:
     found = mounts(Sandbox("/h/trees/p", writable=("/h/trees/p",), hidden=("/h",)))
-    assert found.index("--remount-ro /h") < found.index("--bind /h/trees/p")
+    assert found.index("--tmpfs /h") < found.index("--bind /h/trees/p") < found.index("--remount-ro /h")
 
 
 def test_hidden_counts_more_than_writable_and_writable_more_than_private() -> None:
@@ -86,6 +88,17 @@ def test_hidden_counts_more_than_writable_and_writable_more_than_private() -> No
     found = mounts(Sandbox("/tmp", writable=("/tmp",)))
     assert "--bind /tmp" in found
     assert "--tmpfs /tmp" not in found
+
+
+def test_a_mount_counts_more_than_anything_and_shows_what_is_elsewhere() -> None:
+    extra = (Mount("/h/run/a.sock", "/run/m/a.sock", writable=True), Mount("/h/x", "/h/x"))
+    sandbox = Sandbox("/p", writable=("/p", "/h/x"), hidden=("/h",), private=("/run",), mounts=extra)
+    arguments = bubblewrap_arguments("bwrap", ["true"], sandbox)
+    joined = " ".join(arguments)
+    assert "--bind /h/run/a.sock /run/m/a.sock" in joined
+    assert "--ro-bind /h/x /h/x" in joined
+    assert "--bind /h/x" not in joined.replace("--ro-bind", "")
+    assert joined.index("--tmpfs /run") < joined.index("/run/m/a.sock")
 
 
 def test_nothing_of_run_is_kept_where_it_is_not_private() -> None:

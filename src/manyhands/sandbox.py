@@ -32,6 +32,15 @@ _POINTS_OUTSIDE = ("TMPDIR", "TMP", "TEMP", "XDG_RUNTIME_DIR")
 
 
 @dataclass(frozen=True, slots=True)
+class Mount:
+    """A file or directory that is seen inside at `target`, whatever is hidden there otherwise."""
+
+    source: str
+    target: str
+    writable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Sandbox:
     """What a command may do. All directories are absolute, exist, and hold no links.
 
@@ -46,10 +55,17 @@ class Sandbox:
     private: tuple[str, ...] = PRIVATE
     """Empty at first, writable, gone with the command."""
     network: bool = True
+    mounts: tuple[Mount, ...] = ()
+    """They count more than anything else."""
 
 
 def sandbox_for(
-    project: str, *, directory: str | None = None, hidden: Sequence[str] = (), network: bool = True
+    project: str,
+    *,
+    directory: str | None = None,
+    hidden: Sequence[str] = (),
+    network: bool = True,
+    mounts: Sequence[Mount] = (),
 ) -> Sandbox:
     """A sandbox in which a project can be worked on; what does not exist here is left out."""
     root = os.path.realpath(project)
@@ -59,6 +75,7 @@ def sandbox_for(
         hidden=_existing(hidden),
         private=_existing(PRIVATE),
         network=network,
+        mounts=tuple(mounts),
     )
 
 
@@ -94,9 +111,19 @@ def _mounts(sandbox: Sandbox) -> list[str]:
     if "/run" in mounts:
         mounts |= {path: ["--ro-bind-try", path, path] for path in KEPT_OF_RUN}
     mounts |= {path: ["--bind", path, path] for path in sandbox.writable}
-    mounts |= {path: ["--tmpfs", path, "--remount-ro", path] for path in sandbox.hidden}
+    mounts |= {path: ["--tmpfs", path] for path in sandbox.hidden}
+    mounts |= {one.target: _bind(one) for one in sandbox.mounts}
     ordered = sorted(mounts, key=lambda path: (path.rstrip("/").count("/"), path))
-    return [argument for path in ordered for argument in mounts[path]]
+    # Read-only at last: what is mounted inside of something hidden needs a place there.
+    closed = [path for path in ordered if path in sandbox.hidden and mounts[path] == ["--tmpfs", path]]
+    return [
+        *(argument for path in ordered for argument in mounts[path]),
+        *(argument for path in closed for argument in ("--remount-ro", path)),
+    ]
+
+
+def _bind(mount: Mount) -> list[str]:
+    return ["--bind" if mount.writable else "--ro-bind", mount.source, mount.target]
 
 
 def sandboxed_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from manyhands.chat.types import RunOptions, RunStatus
 from manyhands.errors import ConflictError, InvalidError, NotFoundError
 from manyhands.events import Event
 from manyhands.models.types import ModelError, ModelInfo, Reply, TextDelta, ToolRequest
-from manyhands.testing.scripted import Gate, ScriptedModel, calls
+from manyhands.testing.scripted import SCRIPTED, Gate, ScriptedModel, calls
 from tests.chat.hubs import channel_of, events_of, hub_with
 
 pytestmark = pytest.mark.anyio
@@ -151,6 +152,25 @@ async def test_a_run_that_waits_for_a_person_says_so_and_goes_on_when_answered(
     assert (project / "x").read_text() == "y"
 
 
+async def test_a_run_waits_until_the_last_of_its_questions_is_answered(tmp_path: Path, project: Path) -> None:
+    writes = calls(*(("write_file", {"path": name, "content": "y"}) for name in ("a", "b")))
+    asked: list[str] = []
+    async with hub_with(tmp_path, writes, "done") as (hub, _):
+        run = await hub.runs.start(await channel_of(hub, project), "write both")
+        async with hub.bus.subscribe(run.first_seq) as events:
+            async for event in events:
+                if event.type == "approval.requested":
+                    asked.append(event.data["id"])
+                    if len(asked) == 2:
+                        await hub.approvals.answer(asked[0], approve=True)
+                        await hub.store.flush()
+                        assert (await hub.runs.get(run.id)).status is RunStatus.WAITING
+                        await hub.approvals.answer(asked[1], approve=True)
+                if event.type == "run.finished":
+                    break
+        assert (await hub.runs.get(run.id)).status is RunStatus.COMPLETED
+
+
 async def test_an_unattended_run_is_denied_what_would_ask_and_goes_on(tmp_path: Path, project: Path) -> None:
     async with hub_with(tmp_path, calls(("write_file", {"path": "x", "content": "y"})), "could not") as (
         hub,
@@ -199,10 +219,16 @@ async def test_runs_of_one_channel_queue_and_other_channels_do_not_wait(
     tmp_path: Path, project: Path
 ) -> None:
     gate = anyio.Event()
-    async with hub_with(tmp_path, [Gate(gate), Reply("first")], "other", "second") as (hub, _):
+    script = [TextDelta("fir"), Gate(gate), Reply("first")]
+    async with hub_with(tmp_path, script, "other", "second") as (hub, _):
         channel_id = await channel_of(hub, project)
         elsewhere, _ = await hub.channels.find_or_create(name="elsewhere")
-        first = await hub.runs.start(channel_id, "1")
+        async with hub.bus.subscribe() as events:
+            first = await hub.runs.start(channel_id, "1")
+            with anyio.fail_after(60):  # its model has been asked before anybody else's
+                async for event in events:
+                    if event.type == "run.delta":
+                        break
         second = await hub.runs.start(channel_id, "2")
         other = await events_of(hub, elsewhere.id, "3")
         assert other[-1].data["text"] == "other"
@@ -293,6 +319,41 @@ async def test_a_run_goes_on_after_a_restart_and_never_repeats_a_finished_call(
     assert [turn.role for turn in model.requests[0].turns] == ["user", "assistant", "tool"]
 
 
+async def test_a_hub_that_stays_for_a_moment_leaves_a_cut_run_alone(tmp_path: Path, project: Path) -> None:
+    async with hub_with(tmp_path, [TextDelta("thinking…"), Gate(anyio.Event())]) as (hub, _):
+        run = await hub.runs.start(await channel_of(hub, project), "go")
+        async with hub.bus.subscribe(run.first_seq) as events:
+            async for event in events:
+                if event.type == "run.delta":
+                    break
+    unasked = ScriptedModel(["not this one"], info=SCRIPTED)
+    async with Hub(tmp_path / "home", model=unasked, resume=False) as passing:
+        other = await events_of(passing, await channel_of(passing, project), "something else")
+        assert not (await passing.runs.get(run.id)).status.ended
+    assert other[-1].data["text"] == "not this one"
+    async with hub_with(tmp_path, "all done") as (hub, _), hub.bus.subscribe(run.first_seq) as events:
+        async for event in events:
+            if event.type == "run.finished" and event.data["id"] == run.id:
+                break
+        assert (await hub.runs.get(run.id)).text.endswith("all done")
+
+
+async def test_a_run_that_goes_on_waits_for_the_tools_of_its_servers(tmp_path: Path, project: Path) -> None:
+    asked = calls(("mcp__time__get_current_time", {"timezone": "Asia/Tokyo"}))
+    async with hub_with(tmp_path, asked, [Gate(anyio.Event())]) as (hub, _):
+        await hub.add_server("time", command=sys.executable, args=["-m", "mcp_server_time"], trust="full")
+        run = await hub.runs.start(await channel_of(hub, project), "go")
+        async with hub.bus.subscribe(run.first_seq) as events:
+            async for event in events:
+                if event.type == "message.created" and event.data["role"] == "tool":
+                    break
+    async with hub_with(tmp_path, "all done") as (hub, model), hub.bus.subscribe(run.first_seq) as events:
+        async for event in events:
+            if event.type == "run.finished":
+                break
+    assert "mcp__time__get_current_time" in [tool.name for tool in model.requests[0].tools]
+
+
 async def test_a_replay_uses_recorded_results_and_does_nothing(tmp_path: Path, project: Path) -> None:
     script = [calls(("write_file", {"path": "log", "content": "once"})), "written"]
     async with hub_with(tmp_path, *script, *script) as (hub, _):
@@ -303,6 +364,34 @@ async def test_a_replay_uses_recorded_results_and_does_nothing(tmp_path: Path, p
     assert replayed["text"] == "written"
     assert replayed["diff"] == ""
     assert replayed["unknown_calls"] == []
+
+
+async def test_a_replay_tells_the_model_what_a_run_tells_it(tmp_path: Path, project: Path) -> None:
+    script = [calls(("read_file", {"path": "notes.txt"})), "read"]
+    async with hub_with(tmp_path, *script, *script) as (hub, model):
+        events = await events_of(hub, await channel_of(hub, project), "go")
+        await hub.runs.replay(events[-1].data["id"])
+    first, again = model.requests[0], model.requests[2]
+    assert again.system == first.system
+    assert [tool.schema for tool in again.tools] == [tool.schema for tool in first.tools]
+
+
+async def test_a_replay_hears_what_was_said_during_the_run(tmp_path: Path, project: Path) -> None:
+    gate = anyio.Event()
+    first = [TextDelta("…"), Gate(gate), calls(("list_directory", {}))]
+    async with hub_with(tmp_path, first, "blue", calls(("list_directory", {})), "blue") as (hub, model):
+        channel_id = await channel_of(hub, project)
+        run = await hub.runs.start(channel_id, "go")
+        async with hub.bus.subscribe(run.first_seq) as events:
+            async for event in events:
+                if event.type == "run.delta" and not gate.is_set():
+                    await hub.runs.post(channel_id, "which colour?")
+                    gate.set()
+                elif event.type == "run.finished":
+                    break
+        replayed = await hub.runs.replay(run.id)
+    assert replayed["diff"] == ""
+    assert [turn.text for turn in model.requests[3].turns if turn.role == "user"] == ["go", "which colour?"]
 
 
 async def test_two_runs_are_compared_as_transcripts(tmp_path: Path, project: Path) -> None:

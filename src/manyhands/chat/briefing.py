@@ -39,7 +39,7 @@ class Speakers(Protocol):
 
 
 async def brief(
-    channel: Channel, speakers: Speakers, profile: str = "", notices: Sequence[str] = ()
+    channel: Channel, speakers: Speakers, profile: str | None = None, notices: Sequence[str] = ()
 ) -> str:
     """The system prompt of a channel as it is now; `profile`: what the person says about themselves."""
     name, text = await anyio.to_thread.run_sync(_project_text, channel.dir_path)

@@ -8,9 +8,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, insert, select, update
 
-from manyhands.chat.types import AskedCall, Message, MessageState
+from manyhands.chat.types import AskedCall, Mention, Message, MessageState
 from manyhands.store.tables import messages
 
+_SHOWN = ("sent", "queued")
+_READ = ("sent", "set_aside")
 _FIELDS = tuple(field.name for field in fields(Message))
 
 
@@ -21,32 +23,32 @@ def insert_messages(conn: Connection, added: Sequence[Message]) -> None:
 
 def select_message(conn: Connection, message_id: str) -> Message | None:
     row = conn.execute(select(messages).where(messages.c.id == message_id)).first()
-    return None if row is None else _to_message(row)
+    return None if row is None else to_message(row)
 
 
 def select_page(conn: Connection, channel_id: str, limit: int, before: str | None) -> Sequence[Message]:
-    """Newest first, without what was withdrawn."""
-    query = select(messages).where(messages.c.channel_id == channel_id, messages.c.state != "withdrawn")
+    """Newest first, without what was withdrawn or set aside."""
+    query = select(messages).where(messages.c.channel_id == channel_id, messages.c.state.in_(_SHOWN))
     if before:
         query = query.where(messages.c.id < before)
-    return [_to_message(row) for row in conn.execute(query.order_by(messages.c.id.desc()).limit(limit))]
+    return [to_message(row) for row in conn.execute(query.order_by(messages.c.id.desc()).limit(limit))]
 
 
 def select_conversation(conn: Connection, channel_id: str, limit: int) -> Sequence[Message]:
     """The last `limit` messages that were sent, oldest first."""
     query = select(messages).where(messages.c.channel_id == channel_id, messages.c.state == "sent")
     newest = conn.execute(query.order_by(messages.c.id.desc()).limit(limit)).all()
-    return [_to_message(row) for row in reversed(newest)]
+    return [to_message(row) for row in reversed(newest)]
 
 
 def select_of_run(conn: Connection, run_id: str) -> Sequence[Message]:
-    query = select(messages).where(messages.c.run_id == run_id, messages.c.state == "sent")
-    return [_to_message(row) for row in conn.execute(query.order_by(messages.c.id))]
+    query = select(messages).where(messages.c.run_id == run_id, messages.c.state.in_(_READ))
+    return [to_message(row) for row in conn.execute(query.order_by(messages.c.id))]
 
 
 def select_queued(conn: Connection, channel_id: str) -> Sequence[Message]:
     query = select(messages).where(messages.c.channel_id == channel_id, messages.c.state == "queued")
-    return [_to_message(row) for row in conn.execute(query.order_by(messages.c.id))]
+    return [to_message(row) for row in conn.execute(query.order_by(messages.c.id))]
 
 
 def change_state(conn: Connection, message_id: str, old: MessageState, new: MessageState) -> bool:
@@ -74,9 +76,13 @@ def _to_row(message: Message) -> dict[str, Any]:
         "attachments": [dict(item) for item in message.attachments],
         "thinking": [dict(item) for item in message.thinking],
         "usage": None if message.usage is None else dict(message.usage),
+        "mentions": [asdict(mention) for mention in message.mentions],
     }
 
 
-def _to_message(row: Row[Any]) -> Message:
+def to_message(row: Row[Any]) -> Message:
+    """A row as the message that it is."""
     values = {name: getattr(row, name) for name in _FIELDS}
-    return Message(**values | {"tool_calls": tuple(AskedCall(**call) for call in row.tool_calls)})
+    calls = tuple(AskedCall(**call) for call in row.tool_calls)
+    mentions = tuple(Mention(**mention) for mention in row.mentions or ())
+    return Message(**values | {"tool_calls": calls, "mentions": mentions})

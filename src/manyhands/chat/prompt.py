@@ -34,7 +34,7 @@ class Skill:
 class Briefing:
     """Everything that goes into a system prompt."""
 
-    profile: str = ""
+    profile: str | None = None
     channel_prompt: str | None = None
     directory: str | None = None
     project_file: str | None = None
@@ -48,7 +48,7 @@ class Briefing:
 def system_prompt(briefing: Briefing) -> str:
     """The whole text."""
     parts = [BASE]
-    if briefing.profile.strip():
+    if briefing.profile:
         parts.append(f"What the person says about themselves:\n\n{briefing.profile.strip()}")
     if briefing.channel_prompt:
         parts.append(briefing.channel_prompt.strip())

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
-from typing import Any
+from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, Table, func, insert, select, update
 
 from manyhands.chat.types import Run, RunOptions, RunStatus
-from manyhands.store.tables import runs
+from manyhands.store.tables import channels, runs
+
+CapOf = Literal["run", "channel"]
 
 _FIELDS = tuple(field.name for field in fields(Run))
+_CAPPED: Mapping[CapOf, Table] = {"run": runs, "channel": channels}
 _OPEN = (RunStatus.RUNNING.value, RunStatus.WAITING.value, RunStatus.QUEUED.value)
 
 
@@ -39,6 +42,11 @@ def select_runs(
     return [_to_run(row) for row in conn.execute(query.order_by(runs.c.id.desc()).limit(limit))]
 
 
+def select_named(conn: Connection, run_ids: Sequence[str]) -> Sequence[Run]:
+    """Runs by their ids."""
+    return [_to_run(row) for row in conn.execute(select(runs).where(runs.c.id.in_(run_ids)))]
+
+
 def select_open(conn: Connection) -> Sequence[Run]:
     """Runs that have not ended, oldest first: those that a restart must go on with."""
     return [
@@ -60,6 +68,17 @@ def cost_of_channel(conn: Connection, channel_id: str) -> float:
     return float(
         conn.execute(select(func.sum(runs.c.cost)).where(runs.c.channel_id == channel_id)).scalar() or 0
     )
+
+
+def cost_raised(conn: Connection, of: CapOf, id: str) -> float:
+    """By how many dollars a person has raised the cap of a run or a channel."""
+    table = _CAPPED[of]
+    return float(conn.execute(select(table.c.cost_raised).where(table.c.id == id)).scalar() or 0)
+
+
+def raise_cost(conn: Connection, of: CapOf, id: str, raised: float) -> None:
+    table = _CAPPED[of]
+    conn.execute(update(table).where(table.c.id == id).values(cost_raised=raised))
 
 
 def _to_run(row: Row[Any]) -> Run:

@@ -11,6 +11,7 @@ import logging
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import anyio
@@ -19,15 +20,19 @@ from sqlalchemy import Connection
 
 from manyhands.chat import message_store, run_store
 from manyhands.chat.attachments import AttachmentStore
-from manyhands.chat.expansion import Offers, expand
+from manyhands.chat.days import make_calendar
+from manyhands.chat.expansion import Offers
+from manyhands.chat.live_words import LiveWords
 from manyhands.chat.loop import Ending
 from manyhands.chat.replay import compare, transcript
-from manyhands.chat.types import Channel, Message, Run, RunOptions, RunStatus
-from manyhands.chat.usage import By, Rows, select_usage
+from manyhands.chat.starting import DEEPEST, decide_start
+from manyhands.chat.types import Message, Run, RunOptions, RunStatus, Speaker
+from manyhands.chat.usage import By, Rows, Split, select_usage, usage_of_days
 from manyhands.chat.views import message_json, run_json
 from manyhands.chat.work import Channels, Workshop
+from manyhands.chat.writing import Names, OnlyHub, Writer, check_text
 from manyhands.clock import Clock
-from manyhands.errors import ConflictError, InvalidError, ManyhandsError, NotFoundError
+from manyhands.errors import ConflictError, ManyhandsError, NotFoundError, TooManyError
 from manyhands.events import Event, EventBus
 from manyhands.ids import new_id
 from manyhands.models.types import Attachment
@@ -36,7 +41,7 @@ from manyhands.store.engine import Store
 
 log = logging.getLogger(__name__)
 
-PROMPT_LIMIT = 1_000_000
+STOP_S = 30.0
 
 
 class RunService:
@@ -51,25 +56,35 @@ class RunService:
         attachments: AttachmentStore,
         workshop: Workshop,
         offers: Offers,
+        names: Names | None = None,
     ) -> None:
         self._store = store
         self._bus = bus
         self._clock = clock
         self._channels = channels
-        self._attachments = attachments
         self._workshop = workshop
-        self._offers = offers
+        self.writer = Writer(store, bus, clock, attachments, offers, names or OnlyHub())
         self._waiting: dict[str, deque[str]] = {}
         self._active: dict[str, str] = {}
+        self._ended: dict[str, anyio.Event] = {}
+        self._closing: set[str] = set()
         self._scopes: dict[str, anyio.CancelScope] = {}
+        self._asked: dict[str, set[str]] = {}
         self._group: TaskGroup | None = None
+        self.words = LiveWords(bus)
         bus.observe(self._follow_approvals)
 
-    async def serve(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Work on runs until cancelled; first go on with those that a restart left open."""
+    async def has_open(self) -> bool:
+        """Whether a restart left runs open, which `serve` will go on with."""
+        return bool(await self._store.read(run_store.select_open))
+
+    async def serve(
+        self, *, resume: bool = True, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+    ) -> None:
+        """Work on runs until cancelled; `resume`: first go on with those that a restart left open."""
         async with anyio.create_task_group() as group:
             self._group = group
-            for run in await self._store.read(run_store.select_open):
+            for run in await self._store.read(run_store.select_open) if resume else ():
                 self._enqueue(run)
             task_status.started()
             await anyio.sleep_forever()
@@ -90,8 +105,13 @@ class RunService:
         `history`: what was said before in a conversation that another program keeps.
         """
         channel = await self._channels.get(channel_id)
-        run = self._new_run(channel_id, options or RunOptions(), author_id)
-        message = await self._new_message(channel, prompt, attachments, author_id)
+        options = options or RunOptions()
+        message = await self.writer.write(channel, prompt, attachments, author_id, options.speaker)
+        return await self._begin(message, options, history)
+
+    async def _begin(self, message: Message, options: RunOptions, history: Sequence[Message] = ()) -> Run:
+        channel_id = message.channel_id
+        run = self._new_run(channel_id, options, message.author_id)
         message = replace(message, run_id=run.id)
 
         def work(conn: Connection) -> None:
@@ -105,19 +125,44 @@ class RunService:
         return run
 
     async def post(
-        self, channel_id: str, content: str, attachments: Sequence[Attachment] = (), author_id: str = "owner"
+        self,
+        channel_id: str,
+        content: str,
+        attachments: Sequence[Attachment] = (),
+        author_id: str = "owner",
+        *,
+        speaker: Speaker = "person",
+        own_channel: str | None = None,
     ) -> tuple[Message, Run | None]:
-        """A message: it joins the run that is going on, or starts one."""
-        if channel_id not in self._active:
-            run = await self.start(channel_id, content, None, attachments, author_id)
-            first = await self._store.read(lambda conn: message_store.select_of_run(conn, run.id)[0])
-            return first, run
+        """A message: it joins the run that is going on, starts one, or is only said (`starting.py`).
+
+        `own_channel`: where the run of the agent that says it goes on.
+        """
         channel = await self._channels.get(channel_id)
-        message = replace(await self._new_message(channel, content, attachments, author_id), state="queued")
-        await self._store.write(lambda conn: message_store.insert_messages(conn, [message]))
-        self._bus.publish("message.created", message_json(message), channel_id=channel_id)
-        # The run may have ended while the message was being stored.
-        return message, None if channel_id in self._active else await self._adopt_queued(channel_id)
+        message = await self.writer.write(channel, content, attachments, author_id, speaker)
+        start = decide_start(channel, message, own_channel)
+        await self.writer.names.tell(message)
+        if start.does == "nothing":
+            return await self.writer.say(message), None
+        if start.does == "joins" and channel_id in self._active:
+            message = await self.writer.say(replace(message, state="queued"))
+            # The run may have ended while the message was being stored.
+            return message, None if channel_id in self._active else await self._adopt_queued(channel_id)
+        run = await self._begin(message, await self.options_of(speaker, own_channel))
+        return replace(message, run_id=run.id), run
+
+    async def options_of(self, speaker: Speaker, own_channel: str | None) -> RunOptions:
+        """For a run on somebody's word. Agents that start agents come to an end."""
+        if speaker == "person":
+            return RunOptions()
+        own = self._active.get(own_channel or "")
+        depth = (await self.get(own)).options.depth + 1 if own else 1
+        if depth > DEEPEST:
+            raise TooManyError(
+                f"Agents have started agents {DEEPEST} times in a row here.",
+                hint="Do it yourself, or let a person start the next one.",
+            )
+        return RunOptions(speaker=speaker, depth=depth)
 
     async def withdraw(self, message_id: str) -> Message:
         """Take back a message that no run has read yet."""
@@ -128,7 +173,7 @@ class RunService:
 
     async def edit(self, message_id: str, content: str) -> Message:
         """Change a message that no run has read yet."""
-        _check_prompt(content)
+        check_text(content)
         changed = await self._store.write(
             lambda conn: message_store.change_content(conn, message_id, content)
         )
@@ -145,22 +190,6 @@ class RunService:
         self._bus.publish("message.updated", message_json(message), channel_id=message.channel_id)
         return message
 
-    async def _new_message(
-        self, channel: Channel, content: str, attachments: Sequence[Attachment], author_id: str
-    ) -> Message:
-        _check_prompt(content)
-        meant = await expand(content, channel, self._offers)
-        files = (*attachments, *meant.attachments)
-        return Message(
-            id=new_id("msg"),
-            channel_id=channel.id,
-            role="user",
-            content=meant.text,
-            at=self._clock.now(),
-            author_id=author_id,
-            attachments=[await self._attachments.keep(attachment) for attachment in files],
-        )
-
     def _new_run(self, channel_id: str, options: RunOptions, author_id: str) -> Run:
         return Run(
             id=new_id("run"),
@@ -171,6 +200,10 @@ class RunService:
             author_id=author_id,
             first_seq=self._bus.seq,
         )
+
+    def is_working(self, channel_id: str) -> bool:
+        """Whether the channel has a run that goes on or waits for its turn."""
+        return channel_id in self._active or bool(self._waiting.get(channel_id))
 
     # --- reading
 
@@ -204,6 +237,10 @@ class RunService:
         items, more = cut_page(found, limit)
         return Page(items, items[-1].id if more else None)
 
+    async def named(self, run_ids: Sequence[str]) -> Sequence[Run]:
+        """Runs by their ids."""
+        return await self._store.read(lambda conn: run_store.select_named(conn, run_ids)) if run_ids else []
+
     async def messages_of(self, run_id: str) -> Sequence[Message]:
         await self.get(run_id)
         return await self._store.read(lambda conn: message_store.select_of_run(conn, run_id))
@@ -229,9 +266,14 @@ class RunService:
         text = compare(left, right, one, other)
         return {"runs": [one, other], "same": not text, "diff": text}
 
-    async def usage(self, by: By) -> Rows:
-        """What was used so far, by run, by channel or by server."""
-        return await self._store.read(lambda conn: select_usage(conn, by))
+    async def usage(
+        self, by: By, since: datetime | None = None, *, split: Split = "model", zone: str = "UTC"
+    ) -> Rows:
+        """What was used, all of it or since a moment; days are those of a zone, each split up."""
+        if by != "day":
+            return await self._store.read(lambda conn: select_usage(conn, by, since))
+        calendar = make_calendar(zone, since, self._clock.now())
+        return await self._store.read(lambda conn: usage_of_days(conn, calendar, split))
 
     # --- stopping
 
@@ -250,6 +292,21 @@ class RunService:
         if queue and run_id in queue:
             queue.remove(run_id)
         return await self._end(run, Ending(RunStatus.CANCELLED, ""))
+
+    async def stop_channel(self, channel_id: str) -> None:
+        """Stop what goes on and what waits there, and wait until it has ended."""
+        self._closing.add(channel_id)
+        try:
+            with anyio.move_on_after(STOP_S):
+                while self.is_working(channel_id):
+                    for run_id in list(self._waiting.get(channel_id, ())):
+                        await self.cancel(run_id)
+                    if run_id := self._active.get(channel_id, ""):
+                        ended = self._ended[channel_id]
+                        await self.cancel(run_id)
+                        await ended.wait()
+        finally:
+            self._closing.discard(channel_id)
 
     async def stop_soon(self, run_id: str) -> None:
         """Stop a run whose client is gone, whatever else is being cancelled."""
@@ -272,6 +329,7 @@ class RunService:
             raise ConflictError("Runs are not being served.", hint="Start the hub first.")
         run_id = queue.popleft()
         self._active[channel_id] = run_id
+        self._ended[channel_id] = anyio.Event()
         self._scopes[run_id] = anyio.CancelScope()  # from now on stopping it means this
         self._group.start_soon(self._work, channel_id, run_id)
 
@@ -283,6 +341,8 @@ class RunService:
         finally:
             self._active.pop(channel_id, None)
             self._scopes.pop(run_id, None)
+            self._asked.pop(run_id, None)
+            self._ended.pop(channel_id).set()
         if not self._waiting.get(channel_id):
             await self._adopt_queued(channel_id)
         elif channel_id not in self._active:
@@ -290,18 +350,22 @@ class RunService:
 
     async def _adopt_queued(self, channel_id: str) -> Run | None:
         """Messages that came too late for the run they were meant for get a run of their own."""
+        if channel_id in self._closing:
+            return None
         run = self._new_run(channel_id, RunOptions(), "owner")
 
-        def work(conn: Connection) -> bool:
+        def work(conn: Connection) -> list[tuple[str, Message]]:
             queued = message_store.select_queued(conn, channel_id)
             if queued:
                 run_store.insert_run(conn, run)
-            for message in queued:
-                message_store.take_in(conn, message, new_id("msg"), run.id, 0)
-            return bool(queued)
+            return [(message.id, _adopt(conn, message, run.id)) for message in queued]
 
-        if not await self._store.write(work):
+        adopted = await self._store.write(work)
+        if not adopted:
             return None
+        for old_id, message in adopted:
+            told = message_json(message) | {"replaces": old_id}
+            self._bus.publish("message.updated", told, channel_id=channel_id)
         self._bus.publish("run.queued", run_json(run), channel_id=channel_id)
         self._enqueue(run)
         return run
@@ -330,6 +394,8 @@ class RunService:
         failed = ending.status is RunStatus.FAILED
         values: dict[str, Any] = {"status": ending.status, "ended_at": self._clock.now(), "text": ending.text}
         run = await self._change(run, **values, error=ending.text if failed else None)
+        if said := self.words.left_by(run, self._clock.now()):
+            await self._add(said)
         await self._note_ending(run, ending)
         self._bus.publish("run.finished", run_json(run), channel_id=run.channel_id)
         return run
@@ -348,8 +414,11 @@ class RunService:
             run_id=run.id,
             is_error=ending.status is RunStatus.FAILED,
         )
+        await self._add(message)
+
+    async def _add(self, message: Message) -> None:
         await self._store.write(lambda conn: message_store.insert_messages(conn, [message]))
-        self._bus.publish("message.created", message_json(message), channel_id=run.channel_id)
+        self._bus.publish("message.created", message_json(message), channel_id=message.channel_id)
 
     async def _change(self, run: Run, **values: Any) -> Run:
         await self._store.write(lambda conn: run_store.update_run(conn, run.id, values))
@@ -360,15 +429,16 @@ class RunService:
         run_id = event.data.get("run_id") if event.type.startswith("approval.") else None
         if run_id not in self._scopes:
             return
-        status = RunStatus.WAITING if event.type == "approval.requested" else RunStatus.RUNNING
+        asked = self._asked.setdefault(run_id, set())
+        if event.type == "approval.requested":
+            asked.add(event.data["id"])
+        else:
+            asked.discard(event.data["id"])
+        status = RunStatus.WAITING if asked else RunStatus.RUNNING
         self._store.post(lambda conn: run_store.update_run(conn, str(run_id), {"status": status}))
 
 
-def _check_prompt(text: str) -> None:
-    if not text.strip():
-        raise InvalidError("The message is empty.", hint="Write something.")
-    if len(text) > PROMPT_LIMIT:
-        raise InvalidError(
-            f"The message has {len(text):,} characters.",
-            hint=f"Up to {PROMPT_LIMIT:,} are taken; attach a file.",
-        )
+def _adopt(conn: Connection, message: Message, run_id: str) -> Message:
+    moved = replace(message, id=new_id("msg"), state="sent", run_id=run_id, iteration=0)
+    message_store.take_in(conn, message, moved.id, run_id, 0)
+    return moved

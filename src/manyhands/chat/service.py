@@ -1,6 +1,6 @@
 """Channels: found or made by directory or name, changed, deleted, trusted.
 
-Conversations inside them are not here yet; roots, native tools and project servers already need the channel.
+What is said in them is the business of `runs.py`.
 """
 
 from __future__ import annotations
@@ -54,17 +54,50 @@ class ChannelService:
             self._announce("channel.created", None, channel)
         return channel, created
 
+    async def create(self, name: str, platform: str = "local") -> Channel:
+        """A new channel without a directory, whatever there is; a name that is taken gets a number."""
+        if not name.strip():
+            raise InvalidError("A channel needs a name.", hint="Give a name.")
+
+        def work(conn: Connection) -> Channel:
+            wanted, number = name.strip(), 1
+            while rows.find_by_name(conn, wanted, platform) is not None:
+                number += 1
+                wanted = f"{name.strip()} {number}"
+            fresh = self._new_channel(wanted, None, platform)
+            rows.insert_channel(conn, fresh)
+            return fresh
+
+        channel = await self._store.write(work)
+        self._announce("channel.created", None, channel)
+        return channel
+
     async def create_thread(self, parent_id: str, name: str, *, system_prompt: str | None = None) -> Channel:
         """A conversation below a channel, in the same directory and with the same model."""
+        fresh = await self.thread_of(parent_id, name)
+        return await self.add(replace(fresh, system_prompt=system_prompt or fresh.system_prompt))
+
+    async def thread_of(self, parent_id: str, name: str) -> Channel:
+        """A thread that is not stored yet: it has the parent's directory, model, runner and permissions."""
         parent = await self.get(parent_id)
-        fresh = replace(
+        return replace(
             self._new_channel(name, parent.dir_path, parent.platform),
             parent_id=parent.id,
             trusted=parent.trusted,
             model=parent.model,
-            system_prompt=system_prompt or parent.system_prompt,
+            runner=parent.runner,
+            system_prompt=parent.system_prompt,
         )
-        await self._store.write(lambda conn: rows.insert_channel(conn, fresh))
+
+    async def add(self, fresh: Channel, also: Callable[[Connection], None] | None = None) -> Channel:
+        """Store a new thread, and in the same transaction whatever else belongs to it."""
+
+        def work(conn: Connection) -> None:
+            rows.insert_channel(conn, fresh)
+            if also is not None:
+                also(conn)
+
+        await self._store.write(work)
         self._announce("channel.created", None, fresh)
         return fresh
 
@@ -111,6 +144,10 @@ class ChannelService:
         old = await self.get(channel_id)
         await self._store.write(lambda conn: rows.delete_channel(conn, channel_id))
         self._announce("channel.deleted", old, None)
+
+    async def update(self, channel_id: str, values: dict[str, Any]) -> Channel:
+        """Change fields that are not for everybody to change; whoever calls has checked them."""
+        return await self._change(channel_id, values)
 
     async def _change(self, channel_id: str, values: dict[str, Any]) -> Channel:
         def work(conn: Connection) -> tuple[Channel, Channel]:
@@ -171,6 +208,7 @@ def channel_json(channel: Channel) -> dict[str, Any]:
         "trusted": channel.trusted,
         "system_prompt": channel.system_prompt,
         "model": channel.model,
+        "runner": None if channel.runner is None else dict(channel.runner),
     }
 
 

@@ -60,6 +60,16 @@ def select_directories(conn: Connection) -> Sequence[Channel]:
     return [_to_channel(row) for row in rows]
 
 
+def select_below(conn: Connection, channel_id: str) -> list[str]:
+    """The channel's id and those of all threads below it."""
+    found, newest = [channel_id], [channel_id]
+    while newest:
+        query = select(channels.c.id).where(channels.c.parent_id.in_(newest)).order_by(channels.c.id)
+        newest = [below for below in conn.execute(query).scalars() if below not in found]
+        found += newest
+    return found
+
+
 def update_channel(conn: Connection, channel_id: str, values: Mapping[str, Any]) -> None:
     conn.execute(update(channels).where(channels.c.id == channel_id).values(**values))
 

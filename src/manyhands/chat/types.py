@@ -25,6 +25,8 @@ class Channel:
     created_at: datetime
     system_prompt: str | None = None
     model: str | None = None
+    runner: Mapping[str, Any] | None = None
+    """The command that works here in place of the built-in loop (`runners.py`)."""
 
 
 class RunStatus(StrEnum):
@@ -44,7 +46,23 @@ class RunStatus(StrEnum):
 
 
 Role = Literal["user", "assistant", "tool", "system"]
-MessageState = Literal["sent", "queued", "withdrawn"]
+MessageState = Literal["sent", "queued", "withdrawn", "set_aside"]
+"""`set_aside`: a message that was edited later, and all that came of it; only runs still read it."""
+
+
+Speaker = Literal["person", "agent", "schedule"]
+"""Who stands behind a message. Only a person's words carry a person's authority."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name in a text, `@Name`, that stands for somebody. `start` and `end` are places in the text."""
+
+    kind: Literal["hub", "agent"]
+    id: str
+    name: str
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +98,8 @@ class Message:
     finish_reason: str | None = None
     covers: str | None = None
     """Of a summary: the last message that it stands for, with all before it."""
+    speaker: Speaker = "person"
+    mentions: Sequence[Mention] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +111,10 @@ class RunOptions:
     allow: Sequence[str] = ()
     attended: bool = True
     cost_cap: float | None = None
+    speaker: Speaker = "person"
+    """On whose word it was started."""
+    depth: int = 0
+    """How many agents stand between it and a person: agents that start agents come to an end."""
 
 
 @dataclass(frozen=True, slots=True)

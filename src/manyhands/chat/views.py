@@ -22,7 +22,13 @@ def message_json(message: Message) -> dict[str, Any]:
         "tool_call_id": message.tool_call_id,
         "is_error": message.is_error,
         "attachments": [dict(reference) for reference in message.attachments],
+        "thinking": thinking_text(message),
         "author_id": message.author_id,
+        "speaker": message.speaker,
+        "mentions": [
+            {"kind": one.kind, "id": one.id, "name": one.name, "start": one.start, "end": one.end}
+            for one in message.mentions
+        ],
         "run_id": message.run_id,
         "iteration": message.iteration,
         "usage": message.usage,
@@ -31,6 +37,12 @@ def message_json(message: Message) -> dict[str, Any]:
         "covers": message.covers,
         "at": rfc3339(message.at),
     }
+
+
+def thinking_text(message: Message) -> str:
+    """What the model thought before it spoke, where its provider shows that."""
+    parts = (str(part.get("content") or "") for part in message.thinking if part.get("part") == "thinking")
+    return "\n\n".join(part for part in parts if part)
 
 
 def run_json(run: Run) -> dict[str, Any]:
@@ -45,6 +57,7 @@ def run_json(run: Run) -> dict[str, Any]:
         "cost": run.cost,
         "error": run.error,
         "author_id": run.author_id,
+        "speaker": run.options.speaker,
         "attended": run.options.attended,
         "created_at": rfc3339(run.created_at),
         "started_at": None if run.started_at is None else rfc3339(run.started_at),

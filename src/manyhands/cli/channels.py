@@ -105,6 +105,51 @@ def trust_channel(session: Session, channel: str, revoke: bool, as_json: bool) -
     done(f"{place}: {meaning}")
 
 
+@channels.command(
+    "runner",
+    examples=[
+        "manyhands channels runner . --sandbox bwrap --no-network -- claude",
+        "manyhands channels runner . --loop",
+    ],
+)
+@click.argument("channel")
+@click.argument("command", nargs=-1)
+@click.option("--loop", is_flag=True, help="The built-in loop again.")
+@click.option("--sandbox", type=click.Choice(["none", "bwrap", "docker", "podman"]), default="none")
+@click.option("--network/--no-network", default=True, help="Whether it may use the network in its sandbox.")
+@click.option("--image", metavar="IMAGE", help="Of a container.")
+@click.option("--env", multiple=True, metavar="K=V", help="A variable; a reference such as ${KEY} is best.")
+@json_option
+@pass_session
+def set_runner(
+    session: Session,
+    channel: str,
+    command: tuple[str, ...],
+    loop: bool,
+    sandbox: str,
+    network: bool,
+    image: str | None,
+    env: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Let a COMMAND such as `claude` work in a channel, in place of the built-in loop."""
+    if loop == bool(command):
+        raise click.UsageError("Give a COMMAND, or --loop")
+    if bad := [pair for pair in env if "=" not in pair]:
+        raise click.UsageError(f"{bad[0]!r} is not K=V")
+    runner: Json | None = (
+        {"command": command[0], "args": command[1:], "sandbox": sandbox} if command else None
+    )
+    if runner is not None:
+        runner |= {"network": network, "image": image, "env": dict(pair.split("=", 1) for pair in env)}
+    found = find_channel(session.api, channel, make=True)
+    changed = session.api.request("PATCH", f"/channels/{segment(found['id'])}", {"runner": runner})
+    if as_json:
+        print_json(changed)
+    else:
+        done(f"{changed['name']}: {' '.join(command) or 'the built-in loop'} works here from now on")
+
+
 def absolute(directory: str) -> str:
     """As the daemon, which runs elsewhere, has to be told."""
     return str(Path(directory).expanduser().absolute())
