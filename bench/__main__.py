@@ -8,7 +8,7 @@ import warnings
 
 from bench.report import Bench, Report
 
-TOPICS = ("calls", "connect", "startup", "call_log", "tool_search", "loop")
+TOPICS = ("calls", "connect", "startup", "call_log", "tool_search", "loop", "agents", "bridge", "browser")
 NAMED_ONLY = ("peers",)
 """What needs more than the benchmarks' own environment."""
 

@@ -33,6 +33,15 @@ async def test_a_channel_is_made_found_listed_changed_and_deleted(
     assert (await client.delete(path)).status_code == 404
 
 
+async def test_a_channel_has_a_prompt_and_a_model_of_its_own(client: httpx2.AsyncClient) -> None:
+    channel = (await client.post("/api/channels", json={"name": "mine"})).json()
+    own = {"system_prompt": "Be brief.", "model": "demo"}
+    path = f"/api/channels/{channel['id']}"
+    assert (await client.patch(path, json=own)).json().items() >= own.items()
+    cleared = (await client.patch(path, json={"system_prompt": None})).json()
+    assert (cleared["system_prompt"], cleared["model"]) == (None, "demo")
+
+
 async def test_a_list_is_paged(client: httpx2.AsyncClient) -> None:
     for name in "abc":
         await client.post("/api/channels", json={"name": name})

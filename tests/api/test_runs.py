@@ -159,9 +159,13 @@ async def test_usage_is_shown_by_run_by_channel_and_by_server(
     await follow(client, run_id)
     shown = {
         by: (await client.get("/api/usage", params={"by": by})).json()["items"]
-        for by in ("run", "channel", "server")
+        for by in ("run", "channel", "server", "model", "day")
     }
     assert (shown["run"][0]["run_id"], shown["run"][0]["input"], shown["run"][0]["calls"]) == (run_id, 10, 1)
     assert (shown["channel"][0]["channel_id"], shown["channel"][0]["output"]) == (channel_id, 2)
     assert (shown["server"][0]["server"], shown["server"][0]["calls"]) == ("native", 1)
-    assert (await client.get("/api/usage", params={"by": "moon"})).status_code == 422
+    assert shown["model"][0]["runs"] == shown["day"][0]["runs"] == 1
+    for bad in ({"by": "moon"}, {"by": "day", "zone": "Moon/Base"}, {"since": "yesterday"}):
+        assert (await client.get("/api/usage", params=bad)).status_code == 422
+    later = {"by": "run", "since": "2999-01-01T00:00:00Z"}
+    assert (await client.get("/api/usage", params=later)).json()["items"] == []

@@ -128,6 +128,8 @@ async def test_the_json_of_other_clients_is_taken_over_and_given_back(client: ht
     }
     rehearsed = (await client.post("/api/servers/import", json={"config": config, "dry_run": True})).json()
     assert [item["action"] for item in rehearsed["items"]] == ["added", "skipped"]
+    assert rehearsed["items"][0]["config"]["command"] == sys.executable
+    assert rehearsed["items"][1]["config"] is None
     assert (await client.get("/api/servers")).json()["items"] == []
     report = (await client.post("/api/servers/import", json={"text": json.dumps(config)})).json()
     hand, odd = report["items"]
@@ -169,11 +171,17 @@ async def test_a_servers_tools_have_preferences(client: httpx2.AsyncClient) -> N
     assert (await client.post(f"{path}/echo/accept")).status_code == 204
 
 
-@pytest.mark.parametrize("area", ["resources", "prompts", "skills"])
-async def test_the_other_lists_are_pages_too(client: httpx2.AsyncClient, area: str) -> None:
+@pytest.mark.parametrize(
+    ("area", "field", "found"),
+    [("resources", "uri", ["note://one"]), ("prompts", "name", ["greet"]), ("skills", "name", [])],
+)
+async def test_the_other_lists_are_pages_too(
+    client: httpx2.AsyncClient, area: str, field: str, found: list[str]
+) -> None:
     server = await add(client)
     answer = (await client.get(f"/api/servers/{server['id']}/{area}")).json()
-    assert (answer["items"], answer["next_cursor"]) == ([], None)
+    assert [item[field] for item in answer["items"]] == found
+    assert answer["next_cursor"] is None
 
 
 async def test_a_local_server_has_no_sign_in(client: httpx2.AsyncClient) -> None:

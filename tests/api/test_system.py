@@ -37,7 +37,10 @@ async def test_status_says_what_runs_and_how_much_is_kept(client: httpx2.AsyncCl
     assert status["counts"]["calls"] == 1
     assert status["storage"]["database"] > 0
     assert status["rss"] > 0
-    assert status["disk_free"] > 0
+    assert status["disk_total"] >= status["disk_free"] > 0
+    assert set(status["programs"]) == {"uvx", "npx", "node"}
+    assert status["python"].startswith("3.")
+    assert Path(status["directory"]).is_absolute()
     assert status["approvals"] == 0
 
 
@@ -74,6 +77,22 @@ async def test_settings_are_read_and_changed(client: httpx2.AsyncClient) -> None
     ] == 10
     assert (await client.patch("/api/settings", json={"mcp_max_iterations": 0})).status_code == 422
     assert (await client.patch("/api/settings", json={"colour": 1})).status_code == 404
+
+
+async def test_every_setting_is_described_with_its_bounds_default_and_value(
+    client: httpx2.AsyncClient,
+) -> None:
+    await client.patch("/api/settings", json={"mcp_max_iterations": 20})
+    described = {one["name"]: one for one in (await client.get("/api/settings/schema")).json()["items"]}
+    assert list(described) == list(Settings.model_fields)
+    limit = described["mcp_max_iterations"]
+    assert (limit["kind"], limit["minimum"], limit["maximum"]) == ("integer", 1, 50)
+    assert (limit["default"], limit["value"]) == (10, 20)
+    cap = described["run_cost_cap"]
+    assert (cap["kind"], cap["above"], cap["optional"], cap["default"]) == ("number", 0, True, None)
+    assert described["command_sandbox"]["choices"] == ["auto", "required", "off"]
+    kinds = {name: described[name]["kind"] for name in ("fetch_allow", "model_discovery", "searxng_url")}
+    assert kinds == {"fetch_allow": "list", "model_discovery": "boolean", "searxng_url": "text"}
 
 
 async def test_a_backup_is_made_while_it_works(client: httpx2.AsyncClient, tmp_path: Path, hub: Hub) -> None:

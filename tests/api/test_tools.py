@@ -12,7 +12,7 @@ import pytest
 
 from manyhands.hub import Hub
 from manyhands.tools import call_log
-from tests.api.conftest import HAND, Served
+from tests.api.conftest import HAND, HAND_SERVER, Served
 
 pytestmark = pytest.mark.anyio
 
@@ -111,6 +111,44 @@ async def test_a_call_of_nothing_is_refused(client: httpx2.AsyncClient, hand: di
         {"name": "a", "arguments": []},
     ):
         assert (await client.post("/api/tools/call", json=body)).status_code == 422, body
+
+
+async def never_connected(client: httpx2.AsyncClient, script: Path) -> dict[str, Any]:
+    """A server whose program comes only after it was saved, so that nobody has read its tools."""
+    late = {"name": "late", "command": HAND["command"], "args": [str(script)]}
+    outcome: dict[str, Any] = (await client.post("/api/servers", json=late)).json()
+    assert not outcome["ok"]
+    await anyio.Path(script).write_text(HAND_SERVER.read_text())
+    server: dict[str, Any] = outcome["server"]
+    return server
+
+
+async def test_a_call_connects_a_server_that_has_never_been_connected(
+    client: httpx2.AsyncClient, tmp_path: Path
+) -> None:
+    await never_connected(client, tmp_path / "late.py")
+    record = await call(client, name="mcp__late__echo", arguments={"text": "at last"})
+    assert (record["result"], record["tool"], record["server"]) == ("at last", "echo", "late")
+
+
+async def test_a_wrong_tool_of_a_server_that_has_never_been_connected_names_those_it_has(
+    client: httpx2.AsyncClient, tmp_path: Path
+) -> None:
+    server = await never_connected(client, tmp_path / "late.py")
+    answer = await client.post("/api/tools/call", json={"server": server["id"], "tool": "sing"})
+    assert answer.status_code == 404
+    assert answer.json()["hint"].startswith("Server late has mcp__late__echo, mcp__late__fail, ")
+
+
+async def test_a_call_connects_nothing_that_a_person_has_disconnected(
+    client: httpx2.AsyncClient, tmp_path: Path
+) -> None:
+    server = await never_connected(client, tmp_path / "late.py")
+    await client.post(f"/api/servers/{server['id']}/disconnect")
+    record = await call(client, name="mcp__late__echo", arguments={"text": "x"})
+    assert (record["isError"], record["code"]) == (True, "unavailable")
+    assert "manyhands servers connect late" in record["result"]
+    assert (await client.get(f"/api/servers/{server['id']}")).json()["status"] == "disconnected"
 
 
 async def test_a_native_tool_works_in_the_directory_of_its_channel(
@@ -273,3 +311,40 @@ async def test_rules_are_added_listed_and_revoked(client: httpx2.AsyncClient, ha
     assert (await client.delete(f"/api/rules/{rule['id']}")).status_code == 204
     assert (await client.delete(f"/api/rules/{rule['id']}")).status_code == 404
     assert (await client.post("/api/rules", json={"effect": "perhaps"})).status_code == 422
+
+
+@pytest.mark.requirement("L18")
+@pytest.mark.requirement("L21")
+async def test_why_says_how_a_tool_goes_out_to_the_model(
+    client: httpx2.AsyncClient, hand: dict[str, Any]
+) -> None:
+    query = {"name": "mcp__hand__echo"}
+    base = {"provider": "openai-compatible", "base_url": "http://127.0.0.1:9/v1", "default": True}
+    plain = (await client.post("/api/models", json={"name": "plain", "model": "m", **base})).json()
+    model = (await client.get("/api/tools/why", params=query)).json()["model"]
+    assert model == {"id": plain["id"], "name": "plain", "sent": True, "repairs": []}
+    await client.patch(f"/api/models/{plain['id']}", json={"tool_call": 0})
+    model = (await client.get("/api/tools/why", params=query)).json()["model"]
+    assert not model["sent"]
+    assert "tool_call" in model["repairs"][0]
+
+
+async def test_a_native_tool_is_switched_and_given_a_policy_by_rules(client: httpx2.AsyncClient) -> None:
+    async def listed() -> dict[str, Any]:
+        tools = (await client.get("/api/tools", params={"server": "native"})).json()["items"]
+        found: dict[str, Any] = next(tool for tool in tools if tool["name"] == "fetch_url")
+        return found
+
+    before = await listed()
+    assert (before["enabled"], before["policy"], before["saysOpenWorld"]) == (True, None, True)
+    assert before["tokens"] > 20
+    for _ in range(2):  # twice is as once
+        answer = await client.patch("/api/tools/fetch_url", json={"enabled": False, "policy": "allow"})
+        assert answer.json() == {"tool": "fetch_url", "enabled": False, "policy": "allow"}
+    assert (await listed())["reason"] == "this tool is switched off"
+    assert len((await client.get("/api/rules")).json()["items"]) == 2
+    answer = await client.patch("/api/tools/fetch_url", json={"enabled": True, "policy": "default"})
+    assert answer.json() == {"tool": "fetch_url", "enabled": True, "policy": None}
+    assert (await client.get("/api/rules")).json()["items"] == []
+    assert (await listed()) == before
+    assert (await client.patch("/api/tools/nothing", json={"enabled": False})).status_code == 404

@@ -64,7 +64,7 @@ def test_every_model_is_asked_and_one_that_does_not_answer_is_broken(cli: Comman
     assert found["models"]["verdict"] == "note"
     assert "answers in" in found["demo"]["text"]
     nowhere = ("--provider", "openai-compatible", "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
-    cli.ok("models", "add", "mine", *nowhere)
+    added = cli.ok("models", "add", "mine", *nowhere, "--json").json
     report = cli("doctor", "--json").json
     assert report["ok"] is False
-    assert next(one for one in report["findings"] if one["subject"].startswith("mine"))["verdict"] == "broken"
+    assert [one["subject"] for one in report["findings"] if one["verdict"] == "broken"] == [added["id"]]

@@ -11,8 +11,8 @@ import anyio
 from fastapi import Depends, Query, Request
 from starlette.requests import HTTPConnection
 
+from manyhands.access.types import PRINCIPAL, Principal
 from manyhands.api.schemas import Items
-from manyhands.api.security import PRINCIPAL, Principal
 from manyhands.chat.types import Channel
 from manyhands.errors import InvalidError, TooManyError, UnavailableError
 from manyhands.hub import Hub
@@ -112,14 +112,16 @@ class Crowd:
 
 @dataclass(frozen=True, slots=True)
 class Crowds:
-    """Who is in at the moment: those who follow events and those who wait for a call."""
+    """Who is in at the moment: those who follow events, those who wait for a call, agents that listen."""
 
     live: Crowd
     calls: Crowd
+    agents: Crowd
 
     def close(self) -> None:
         """Send everybody home and let nobody in."""
         self.live.close()
+        self.agents.close()
         self.calls.close()
 
 

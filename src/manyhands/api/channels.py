@@ -34,6 +34,8 @@ async def list_channels(
 @router.post("", status_code=201, responses={200: {"description": "It was there already."}})
 async def find_or_create_channel(hub: HubOf, body: schemas.NewChannel, response: Response) -> schemas.Channel:
     """The channel of a directory, or of a name; made when there is none."""
+    if body.fresh and body.dir_path is None:
+        return shape(await hub.channels.create(body.name or "", body.platform))
     channel, created = await hub.channels.find_or_create(
         dir_path=body.dir_path, platform=body.platform, name=body.name
     )
@@ -50,9 +52,15 @@ async def get_channel(hub: HubOf, channel_id: str) -> schemas.Channel:
 
 @router.patch("/{channel_id}")
 async def change_channel(hub: HubOf, channel_id: str, body: schemas.ChannelChange) -> schemas.Channel:
-    """Change some fields; trusting a directory lets the servers of its .mcp.json start."""
+    """Change some fields; trusting a directory lets the servers of its .mcp.json start.
+
+    `runner`: a command that works on the channel's prompts in place of the built-in loop; null takes it away.
+    """
     values = body.model_dump(exclude_unset=True)
     trusted = values.pop("trusted", None)
+    if "runner" in values:
+        values.pop("runner")
+        await hub.set_runner(channel_id, body.runner)
     channel = await hub.channels.patch(channel_id, values) if values else await hub.channels.get(channel_id)
     if trusted is not None:
         channel = await hub.channels.trust(channel_id, trusted)
@@ -62,4 +70,4 @@ async def change_channel(hub: HubOf, channel_id: str, body: schemas.ChannelChang
 @router.delete("/{channel_id}", status_code=204)
 async def delete_channel(hub: HubOf, channel_id: str) -> None:
     """Remove a channel and its threads; files stay."""
-    await hub.channels.delete(channel_id)
+    await hub.threads.delete_channel(channel_id)

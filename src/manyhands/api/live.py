@@ -11,6 +11,7 @@ from fastapi import APIRouter, Header, Query, WebSocket
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocketState
 
 from manyhands.api.access import HubOf, crowds_of
 from manyhands.errors import InvalidError, ManyhandsError
@@ -27,18 +28,21 @@ Since = Annotated[int | None, Query(ge=0, description="Replay what came after th
 @router.websocket("/ws")
 async def events_socket(socket: WebSocket, hub: HubOf, since: Since = None) -> None:
     """Each event as one text message: its envelope."""
-    await socket.accept()
     try:
         with crowds_of(socket).live.enter() as scope:
-            await _until_hung_up(socket, hub.bus, since)
+            async with hub.bus.subscribe(since) as events:
+                await socket.accept()  # after subscribing: from here on nothing is missed
+                await _until_hung_up(socket, events)
     except ManyhandsError as error:
+        if socket.application_state is WebSocketState.CONNECTING:
+            await socket.accept()  # a refusal before that has no reason that a browser could read
         await socket.close(_TRY_LATER, error.message)
         return
     if scope.cancelled_caught:
         await socket.close(_CLOSING, "the hub is shutting down")
 
 
-async def _until_hung_up(socket: WebSocket, bus: EventBus, since: int | None) -> None:
+async def _until_hung_up(socket: WebSocket, events: AsyncIterator[Event]) -> None:
     async with anyio.create_task_group() as group:
 
         async def listen() -> None:
@@ -47,9 +51,8 @@ async def _until_hung_up(socket: WebSocket, bus: EventBus, since: int | None) ->
             group.cancel_scope.cancel()
 
         group.start_soon(listen)
-        async with bus.subscribe(since) as events:
-            async for event in events:
-                await socket.send_text(_text(event))
+        async for event in events:
+            await socket.send_text(_text(event))
 
 
 @router.get("/events", response_class=Response, responses={200: {"content": {"text/event-stream": {}}}})
@@ -96,14 +99,15 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         with crowds_of(HTTPConnection(scope)).live.enter():
-            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            async with anyio.create_task_group() as group:
-                group.start_soon(_cancel_when_gone, receive, group.cancel_scope)
-                group.start_soon(self._beat, send)
-                async with self._bus.subscribe(self._since) as events:
-                    await self._tell(send, b": hello\n\n")  # from here on nothing is missed
+            # Whoever sees that it has begun may act at once: what comes of that must not be missed.
+            async with self._bus.subscribe(self._since) as events:
+                await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+                await self._tell(send, b": hello\n\n")
+                async with anyio.create_task_group() as group:
+                    group.start_soon(_cancel_when_gone, receive, group.cancel_scope)
+                    group.start_soon(self._beat, send)
                     await self._follow(send, events)
-                group.cancel_scope.cancel()
+                    group.cancel_scope.cancel()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _follow(self, send: Send, events: AsyncIterator[Event]) -> None:

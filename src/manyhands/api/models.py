@@ -17,8 +17,7 @@ from manyhands.paging import MAX_LIMIT
 
 router = APIRouter(tags=["models"])
 
-_SCHEMA = {"application/json": {"schema": ModelPatch.model_json_schema()}}
-_FIELDS: dict[str, Any] = {"requestBody": {"content": _SCHEMA, "required": True}}
+_FIELDS = schemas.described_body(ModelPatch)
 Fields = Annotated[dict[str, Any], Body()]
 Again = Annotated[bool, Query(description="Look for model servers even if that was done just now.")]
 

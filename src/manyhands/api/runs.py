@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from manyhands.api import schemas
 from manyhands.api.access import PAGE, Cursor, HubOf, Limit, items, slice_page
 from manyhands.api.live import EventStream, resume_at
+from manyhands.chat.conversation_store import runs_named
 from manyhands.chat.types import Message, Run, RunOptions
-from manyhands.chat.usage import By
+from manyhands.chat.usage import By, Split
 from manyhands.chat.views import message_json, run_json
 from manyhands.errors import InvalidError
+from manyhands.hub import Hub
 from manyhands.models.types import Attachment
 
 router = APIRouter(tags=["runs"])
@@ -80,12 +83,33 @@ class RunStarted(schemas.Answer):
     run_id: str
 
 
+class UsageRow(schemas.Answer):
+    """What was used by one run, channel, model, server or day; only the fields that apply are there."""
+
+    day: str | None = None
+    run_id: str | None = None
+    channel_id: str | None = None
+    name: str | None = None
+    model: str | None = None
+    server: str | None = None
+    status: str | None = None
+    runs: int | None = None
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None
+    cost: float | None = None
+    calls: int | None = None
+    errors: int | None = None
+    result_tokens: int | None = None
+    duration_ms: int | None = None
+
+
 def show_message(message: Message) -> schemas.Message:
     return schemas.Message(**message_json(message))
 
 
-def show_run(run: Run) -> schemas.Run:
-    return schemas.Run(**run_json(run))
+def show_run(run: Run, live: dict[str, Any] | None = None) -> schemas.Run:
+    return schemas.Run(**run_json(run) | ({"live": live} if live else {}))
 
 
 @router.post("/messages", status_code=201)
@@ -110,11 +134,30 @@ async def withdraw_message(hub: HubOf, message_id: str) -> None:
 
 @router.get("/channels/{channel_id}/messages")
 async def list_messages(
-    hub: HubOf, channel_id: str, limit: Limit = PAGE, cursor: Cursor = None
-) -> schemas.Items[schemas.Message]:
+    hub: HubOf,
+    channel_id: str,
+    limit: Limit = PAGE,
+    cursor: Cursor = None,
+    detail: Annotated[bool, Query(description="With runs and calls.")] = False,
+) -> schemas.Conversation:
     """A channel's conversation, newest first."""
     page = await hub.runs.messages(channel_id, limit, cursor)
-    return items(page.items, page.next_cursor, show_message)
+    shown = schemas.Conversation(
+        items=[show_message(one) for one in page.items], next_cursor=page.next_cursor
+    )
+    if detail:
+        call_ids = [call.call_id for message in page.items for call in message.tool_calls]
+        lines = [record.wire() for record in await hub.tools.lines(call_ids)]
+        shown.calls = [
+            schemas.CallLine(**{name: line[name] for name in schemas.CallLine.model_fields}) for line in lines
+        ]
+        shown.runs = await _runs_of(hub, page.items)
+    return shown
+
+
+async def _runs_of(hub: Hub, messages: Sequence[Message]) -> list[schemas.Run]:
+    runs = await hub.runs.named(runs_named(messages))
+    return [show_run(run, hub.words.of(run.id)) for run in runs]
 
 
 @router.post("/channels/{channel_id}/runs", status_code=202)
@@ -144,7 +187,7 @@ async def get_run(hub: HubOf, run_id: str) -> schemas.Run:
     run = await hub.runs.get(run_id)
     calls = await hub.tools.calls_of_run(run_id)
     shown: dict[str, Any] = run_json(run) | {"tool_calls": [call.wire() for call in calls]}
-    return schemas.Run(**shown)
+    return schemas.Run(**shown | {"live": hub.words.of(run_id)})
 
 
 @router.get("/runs/{run_id}/messages")
@@ -173,10 +216,17 @@ async def diff_runs(hub: HubOf, run_id: str, other_id: str) -> dict[str, Any]:
 
 @router.get("/usage")
 async def get_usage(
-    hub: HubOf, by: Annotated[By, Query()] = "run", limit: Limit = PAGE, cursor: Cursor = None
-) -> schemas.Items[dict[str, Any]]:
-    """Tokens and US dollars by run or by channel; calls and the size of their results by server."""
-    page, following = slice_page(await hub.runs.usage(by), limit, cursor)
+    hub: HubOf,
+    by: Annotated[By, Query()] = "run",
+    since: Annotated[AwareDatetime | None, Query(description="Only what began then or later.")] = None,
+    split: Annotated[Split, Query(description="What each day is split up by.")] = "model",
+    zone: Annotated[str, Query(description="Whose days they are, such as Europe/Berlin.")] = "UTC",
+    limit: Limit = PAGE,
+    cursor: Cursor = None,
+) -> schemas.Items[UsageRow]:
+    """Tokens and US dollars by run, channel, model or day; calls and the size of their results by server."""
+    found = await hub.runs.usage(by, since, split=split, zone=zone)
+    page, following = slice_page(found, limit, cursor)
     return items(page, following, dict)
 
 

@@ -7,7 +7,8 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from manyhands.approvals.types import ApprovalState, Kind, Scope
-from manyhands.chat.types import RunStatus
+from manyhands.chat.runners import Runner
+from manyhands.chat.types import RunStatus, Speaker
 from manyhands.servers.types import Parallel, ServerStatus, Transport, Trust
 from manyhands.tools.types import CallStatus, Effect
 
@@ -21,10 +22,29 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Answer(BaseModel):
-    """What goes out. More fields than these may come with a later version."""
+def described_body(model: type[BaseModel]) -> Json:
+    """`openapi_extra` of a route that takes a plain object and lets the domain check it by this model."""
+    schema = model.model_json_schema()
+    places = schema.pop("$defs", {})
+    content = {"application/json": {"schema": _without_references(schema, places)}}
+    return {"requestBody": {"content": content, "required": True}}
 
-    model_config = ConfigDict(extra="allow")
+
+def _without_references(schema: Any, places: Json) -> Any:
+    """A schema that stands alone: OpenAPI finds no `$defs` inside a route."""
+    if isinstance(schema, list):
+        return [_without_references(part, places) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _without_references(places[schema["$ref"].rpartition("/")[2]], places)
+    return {name: _without_references(part, places) for name, part in schema.items()}
+
+
+class Answer(BaseModel):
+    """What goes out, every field of it. More fields than these may come with a later version."""
+
+    model_config = ConfigDict(extra="allow", json_schema_serialization_defaults_required=True)
 
 
 class Items(Answer, Generic[T]):
@@ -73,6 +93,7 @@ class Server(Answer):
     tool_timeout: int
     connect_timeout: int
     parallel: Parallel
+    channel_push: str | None = Field(None, description="The channel into which it may push messages.")
     status: ServerStatus
     error: str | None = None
     tool_count: int = 0
@@ -161,6 +182,7 @@ class ServerImportedItem(Answer):
     ok: bool
     error: str | None = None
     server: Server | None = None
+    config: Json | None = Field(None, description="The entry as it is understood, secrets masked.")
 
 
 class ServerImported(Answer):
@@ -236,6 +258,9 @@ class Tool(Answer):
     serverId: int | None = None
     project: str | None = None
     annotations: Json
+    saysDestructive: bool = Field(False, description="It says itself that it may destroy something.")
+    saysOpenWorld: bool = Field(False, description="It says itself that it reaches the outside world.")
+    tokens: int = Field(0, description="About how many tokens its definition takes in a request.")
     offered: bool
     reason: str
     enabled: bool
@@ -354,10 +379,14 @@ class NewChannel(Body):
     dir_path: str | None = None
     platform: str = "local"
     name: str | None = None
+    fresh: bool = Field(False, description="Always a new one: a name that is taken gets a number.")
 
 
 class ChannelChange(Body):
-    """What to change. `trusted`: the servers of the directory's .mcp.json may start."""
+    """What to change. `trusted`: the servers of the directory's .mcp.json may start.
+
+    `system_prompt` and `model` hold for every run in the channel; null takes them away.
+    """
 
     name: str | None = None
     dir_path: str | None = None
@@ -365,6 +394,9 @@ class ChannelChange(Body):
     branch: str | None = None
     worktree: str | None = None
     trusted: bool | None = None
+    system_prompt: str | None = Field(None, max_length=100_000)
+    model: str | None = None
+    runner: Runner | None = Field(None, description="A command that works here in place of the loop.")
 
 
 class Channel(Answer):
@@ -379,6 +411,9 @@ class Channel(Answer):
     worktree: str | None
     active: bool
     trusted: bool
+    system_prompt: str | None = None
+    model: str | None = None
+    runner: Json | None = None
 
 
 # --- approvals
@@ -430,6 +465,7 @@ class Status(Answer):
     pid: int
     url: str | None
     home: str
+    directory: str = Field(description="Where it was started, or else the owner's home.")
     started_at: str
     uptime_s: float
     database: str
@@ -442,7 +478,11 @@ class Status(Answer):
     storage: dict[str, int]
     counts: dict[str, int]
     disk_free: int
+    disk_total: int
     oldest_call: str | None
+    python: str
+    platform: str
+    programs: dict[str, str | None] = Field(description="Where the programs are that servers start with.")
 
 
 class BackupRequest(Body):
@@ -472,12 +512,30 @@ class Message(Answer):
     channel_id: str
     role: Literal["user", "assistant", "tool", "system"]
     content: str
-    state: Literal["sent", "queued", "withdrawn"]
+    state: Literal["sent", "queued", "withdrawn", "set_aside"]
     tool_calls: list[Json] = []
     tool_call_id: str | None = None
+    is_error: bool = False
+    attachments: list[Json] = []
+    thinking: str = ""
     author_id: str
+    speaker: Speaker = "person"
+    mentions: list[Json] = []
     run_id: str | None = None
+    iteration: int | None = None
+    usage: Json | None = None
+    model: str | None = None
+    finish_reason: str | None = None
+    covers: str | None = Field(None, description="A summary stands for everything up to this message.")
     at: str
+
+
+class RunWords(Answer):
+    """What a model has said so far in an iteration that has not ended; `run.delta` goes on from here."""
+
+    iteration: int
+    text: str
+    thinking: str
 
 
 class Run(Answer):
@@ -492,4 +550,35 @@ class Run(Answer):
     usage: Json
     cost: float | None = None
     error: str | None = None
+    author_id: str = "owner"
+    speaker: Speaker = "person"
+    attended: bool = True
+    created_at: str
+    started_at: str | None = None
+    ended_at: str | None = None
     tool_calls: list[Json] = []
+    live: RunWords | None = Field(None, description="While the model speaks: its words of this iteration.")
+
+
+class CallLine(Answer):
+    """A call without its arguments and result."""
+
+    id: str
+    tool: str
+    server: str
+    server_id: int | None
+    status: CallStatus
+    isError: bool
+    code: str | None
+    error: str | None
+    duration_ms: int | None
+    size: int | None
+    run_id: str | None
+    at: str
+
+
+class Conversation(Items[Message]):
+    """A page of messages; with `detail` also the runs and calls that they belong to."""
+
+    runs: list[Run] = []
+    calls: list[CallLine] = []

@@ -1,17 +1,15 @@
 """Who may speak to the hub: names of the host, origins, tokens, sizes, and headers that protect a browser.
 
-It stands before every route, also those of WebSockets, and knows none of them but the few that need no token.
-Limited tokens for agents will be further kinds of `Principal`.
+It stands before every route, also those of WebSockets, and knows none of them but the few that need no token
+and the few that take an agent's limited one.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable
 from http.cookies import CookieError, SimpleCookie
-from typing import Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -19,23 +17,28 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from manyhands.api.pages import page
+from manyhands.access.types import PRINCIPAL, Principal
+from manyhands.api.pages import page, policy
 from manyhands.api.problems import for_path, problem_of, unexpected
-from manyhands.errors import ManyhandsError, NotAllowedError, TooLargeError, UnauthorizedError
+from manyhands.errors import (
+    ManyhandsError,
+    NotAllowedError,
+    NotFoundError,
+    TooLargeError,
+    UnauthorizedError,
+)
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 MAX_BODY = 32 * 1024 * 1024
 COOKIE_DAYS = 30
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _OPEN = frozenset({("GET", "/api/health"), ("HEAD", "/api/health")})
-PRINCIPAL = "manyhands.principal"
+MCP_PATH = "/mcp"
+AGENT_SOCKET = "/api/ws/agent-channel"
+AGENTS = "/api/agents/"
 
-_PAGE_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 _HEADERS = {
-    "Content-Security-Policy": _PAGE_POLICY,
+    "Content-Security-Policy": policy(),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
@@ -45,21 +48,29 @@ _HEADERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Principal:
-    """Who speaks."""
+Who = Callable[[str], Awaitable[Principal | None]]
+"""Whose limited token this is."""
 
-    id: str = "owner"
-    kind: Literal["owner"] = "owner"
+
+async def nobody(token: str) -> Principal | None:
+    """There are no limited tokens."""
+    return None
 
 
 class Gate:
     """ASGI middleware: lets through what is allowed and answers the rest itself."""
 
     def __init__(
-        self, app: ASGIApp, *, token: str, hosts: Iterable[str] = (), open_paths: Iterable[str] = ()
+        self,
+        app: ASGIApp,
+        *,
+        token: str,
+        hosts: Iterable[str] = (),
+        open_paths: Iterable[str] = (),
+        who: Who = nobody,
     ) -> None:
         self._app = app
+        self._who = who
         self._token = token.encode()
         self._cookie = hmac.new(self._token, b"browser", hashlib.sha256).hexdigest()
         self._hosts = LOOPBACK | {host.lower() for host in hosts}
@@ -75,7 +86,7 @@ class Gate:
 
     async def _http(self, scope: Scope, receive: Receive, send: _Guarded) -> None:
         try:
-            answer = self._check(scope)
+            answer = await self._check(scope)
         except UnauthorizedError as error:
             refusal = for_path(scope["path"], problem_of(error))
             answer = page("welcome.html", 401) if _wants_page(scope) else refusal
@@ -93,13 +104,13 @@ class Gate:
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            self._check(scope)
+            await self._check(scope)
         except ManyhandsError as error:
             await _deny(problem_of(error), scope, receive, send)
             return
         await self._app(scope, receive, send)
 
-    def _check(self, scope: Scope) -> Response | None:
+    async def _check(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         host = self._check_host(headers)
         method = scope.get("method", "")
@@ -112,7 +123,7 @@ class Gate:
                 return answer
             if (method, scope["path"]) in _OPEN or scope["path"] in self._open_paths:
                 return None
-        scope[PRINCIPAL] = self._identify(scope, headers, changes=changes)
+        scope[PRINCIPAL] = await self._identify(scope, headers, changes=changes)
         return None
 
     def _check_host(self, headers: Headers) -> str:
@@ -124,10 +135,14 @@ class Gate:
             )
         return host
 
-    def _identify(self, scope: Scope, headers: Headers, *, changes: bool) -> Principal:
+    async def _identify(self, scope: Scope, headers: Headers, *, changes: bool) -> Principal:
         kind, _, token = headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer" and _same(token.strip().encode(), self._token):
-            return Principal()
+        if kind.lower() == "bearer":
+            if _same(token.strip().encode(), self._token):
+                return Principal()
+            if (agent := await self._who(token.strip())) is not None:
+                _check_reach(scope, agent)
+                return agent
         if self._has_cookie(scope, headers):
             # A browser says where a change comes from; without that word it is not the page of ours.
             if changes and "origin" not in headers:
@@ -230,6 +245,20 @@ def _check_origin(headers: Headers, host: str) -> None:
     parts = urlsplit(origin)
     if parts.scheme not in ("http", "https") or parts.netloc.lower() != host.lower():
         raise NotAllowedError(f"The origin {origin!r} may not do this.", hint="Use the hub's own pages.")
+
+
+def _check_reach(scope: Scope, agent: Principal) -> None:
+    """A limited token is good for the MCP endpoint and for the agent's own entry in the registry."""
+    path = scope["path"]
+    if scope["type"] == "http" and path == MCP_PATH:
+        return
+    query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
+    if agent.agent_id is not None and query.get("channel_id") == agent.channel_id:
+        if scope["type"] == "websocket" and path == AGENT_SOCKET and query.get("agent_id") == agent.agent_id:
+            return
+        if scope.get("method") in ("PATCH", "DELETE") and path == AGENTS + agent.agent_id:
+            return
+    raise NotFoundError("There is nothing here for this token.", hint="Agents speak to /mcp.")
 
 
 def _host_name(host: str) -> str | None:

@@ -20,13 +20,12 @@ from manyhands.hub import Hub
 from manyhands.paging import MAX_LIMIT
 from manyhands.servers.config import ServerInput
 from manyhands.servers.sign_in import CALLBACK_PATH
-from manyhands.servers.views import ImportItem, Outcome, ServerView
+from manyhands.servers.views import ImportItem, Outcome, ServerView, config_wire
 from manyhands.tools.types import Effect
 
 router = APIRouter(prefix="/servers", tags=["servers"])
 
-_SCHEMA = {"application/json": {"schema": ServerInput.model_json_schema()}}
-_CONFIG = {"requestBody": {"content": _SCHEMA, "required": True}}
+_CONFIG = schemas.described_body(ServerInput)
 Config = Annotated[dict[str, Any], Body()]
 Wait = Annotated[bool, Query(description="Answer when the attempt is over; false answers at once.")]
 
@@ -57,7 +56,15 @@ async def save_server(hub: HubOf, config: Config, wait: Wait = True) -> schemas.
 
     A config that fails to connect is kept.
     """
+    await _check_channel(hub, config)
     return shape_outcome(await hub.servers.save(config, wait=wait))
+
+
+async def _check_channel(hub: Hub, config: dict[str, Any]) -> None:
+    """A server is allowed for a channel that is there."""
+    channel_id = config.get("channel_push")
+    if isinstance(channel_id, str):
+        await hub.channels.get(channel_id)
 
 
 @router.post("/reconnect-all")
@@ -112,6 +119,7 @@ async def _imported_item(hub: Hub, entry: ImportItem, outcome: Outcome | None) -
         ok=outcome.ok if outcome else entry.action != "skipped" or view is not None,
         error=outcome.error if outcome else None if view else entry.reason,
         server=shape(view) if view else None,
+        config=config_wire(entry.config) if entry.config else None,
     )
 
 
@@ -148,6 +156,7 @@ async def change_server(
     hub: HubOf, server_id: int, config: Config, wait: Wait = True
 ) -> schemas.ServerOutcome:
     """Change its config; what is not sent stays, a masked secret is kept, and it reconnects if it must."""
+    await _check_channel(hub, config)
     return shape_outcome(await hub.servers.save(config, server_id=server_id, wait=wait))
 
 

@@ -16,7 +16,7 @@ LARGEST_FRAME = 1 << 20
 
 
 class HttpServer(uvicorn.Server):
-    """Serves an ASGI app on a socket that is bound already, until `stop`."""
+    """Serves an ASGI app on sockets that are bound already, until `stop`."""
 
     def __init__(self, app: Any, grace_s: int) -> None:
         super().__init__(
@@ -31,6 +31,8 @@ class HttpServer(uvicorn.Server):
                 proxy_headers=False,
                 ws="websockets-sansio",
                 ws_max_size=LARGEST_FRAME,
+                # Small frames, mostly to this machine: packing them costs more than sending them.
+                ws_per_message_deflate=False,
                 timeout_keep_alive=KEEP_ALIVE_S,
                 timeout_graceful_shutdown=grace_s,
             )
@@ -39,10 +41,10 @@ class HttpServer(uvicorn.Server):
         self.listening = anyio.Event()
         self.stopped = anyio.Event()
 
-    async def serve_on(self, listener: socket.socket) -> None:
+    async def serve_on(self, *listeners: socket.socket) -> None:
         """Serve until it is stopped."""
         try:
-            await self.serve([listener])
+            await self.serve(list(listeners))
         finally:
             self.stopped.set()
 

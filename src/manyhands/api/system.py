@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import platform
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from importlib import metadata, resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import anyio
 from fastapi import APIRouter, Body, Request
+from pydantic import Field
 from starlette.responses import PlainTextResponse, Response
 
 from manyhands import __version__
@@ -20,14 +23,29 @@ from manyhands.api.metrics import MEDIA_TYPE, CallMetrics, gauge, gauges
 from manyhands.approvals.types import ApprovalState
 from manyhands.backup import make_backup
 from manyhands.clock import rfc3339
-from manyhands.errors import InvalidError, NotConfiguredError, NotFoundError
+from manyhands.errors import InvalidError, ManyhandsError, NotConfiguredError, NotFoundError
 from manyhands.hub import Hub
 from manyhands.paging import MAX_LIMIT
 from manyhands.servers.types import ServerStatus
-from manyhands.settings import Settings
-from manyhands.system import memory_of
+from manyhands.settings import Settings, describe_settings
+from manyhands.system import child_environment, memory_of
 
 router = APIRouter(tags=["system"])
+
+
+class SettingInfo(schemas.Answer):
+    """What a setting means and what it may be."""
+
+    name: str
+    description: str
+    kind: Literal["integer", "number", "boolean", "text", "choice", "list"]
+    default: Any = None
+    value: Any = None
+    optional: bool = Field(False, description="It may be nothing at all.")
+    minimum: float | None = None
+    maximum: float | None = None
+    above: float | None = Field(None, description="It must be more than this.")
+    choices: list[str] = Field(default_factory=list)
 
 
 @router.get("/health")
@@ -46,6 +64,7 @@ async def status(hub: HubOf, request: Request) -> schemas.Status:
         pid=os.getpid(),
         url=hub.url,
         home=str(hub.home.path),
+        directory=_started_in(),
         started_at=rfc3339(hub.started_at),
         uptime_s=hub.uptime_s,
         database=hub.store.dialect,
@@ -58,7 +77,11 @@ async def status(hub: HubOf, request: Request) -> schemas.Status:
         storage={"database": kept.database, "results": kept.results, "logs": kept.logs},
         counts={"calls": kept.calls_count, "events": kept.events_count, "results": kept.results_count},
         disk_free=kept.disk_free,
+        disk_total=kept.disk_total,
         oldest_call=rfc3339(kept.oldest_call) if kept.oldest_call else None,
+        python=platform.python_version(),
+        platform=f"{platform.system()} {platform.release()}",
+        programs=await anyio.to_thread.run_sync(_programs),
     )
 
 
@@ -99,10 +122,34 @@ async def get_settings(hub: HubOf) -> Settings:
     return hub.settings.current
 
 
+@router.get("/settings/schema")
+async def get_settings_schema(hub: HubOf) -> schemas.Items[SettingInfo]:
+    """Every setting with its meaning, its bounds, its default and its value."""
+    found = describe_settings(hub.settings.current)
+    return schemas.Items(items=[SettingInfo(**one) for one in found])
+
+
 @router.patch("/settings")
 async def change_settings(hub: HubOf, values: Annotated[dict[str, Any], Body()]) -> Settings:
     """Change some; a null goes back to the default."""
     return await hub.settings.patch(values)
+
+
+class WebhookTrial(schemas.Answer):
+    """Whether the receiver took a message, and why not."""
+
+    ok: bool
+    error: str | None = None
+
+
+@router.post("/webhook/test")
+async def try_webhook(hub: HubOf) -> WebhookTrial:
+    """Send a test message to `webhook_url`, once."""
+    try:
+        await hub.webhook.try_out()
+    except ManyhandsError as error:
+        return WebhookTrial(ok=False, error=str(error))
+    return WebhookTrial(ok=True)
 
 
 @router.post("/backup", status_code=201)
@@ -127,6 +174,21 @@ async def shut_down(request: Request) -> schemas.Health:
         raise NotConfiguredError("This hub is part of another program.", hint="End that program.")
     end()
     return schemas.Health(version=__version__)
+
+
+def _started_in() -> str:
+    """A service is started at the root, where nobody works."""
+    try:
+        place = Path.cwd()
+    except FileNotFoundError:  # it has been removed since
+        place = Path.home()
+    return str(Path.home() if place == Path(place.anchor) else place)
+
+
+def _programs() -> dict[str, str | None]:
+    """Where the programs are that most servers are started with, as a server would find them."""
+    path = child_environment()["PATH"]
+    return {name: shutil.which(name, path=path) for name in ("uvx", "npx", "node")}
 
 
 async def _server_counts(hub: Hub) -> dict[str, int]:

@@ -19,6 +19,8 @@ from manyhands.api.access import (
     slice_page,
     while_connected,
 )
+from manyhands.chat.context import weight
+from manyhands.chat.hands import to_spec
 from manyhands.clock import rfc3339
 from manyhands.errors import NotFoundError, UnavailableError
 from manyhands.hub import Hub
@@ -42,6 +44,9 @@ def shape_tool(listing: Listing) -> schemas.Tool:
         serverId=definition.server_id,
         project=definition.project,
         annotations=definition.annotations.wire(),
+        saysDestructive=definition.annotations.says_destructive,
+        saysOpenWorld=definition.annotations.says_open_world,
+        tokens=weight([to_spec(listing)]),
         offered=listing.offered,
         reason=listing.reason,
         enabled=listing.enabled,
@@ -93,10 +98,17 @@ async def list_tools(
     return items(page, next_cursor, shape_tool)
 
 
+@router.patch("/tools/{name}")
+async def change_native_tool(hub: HubOf, name: str, body: schemas.ToolPreference) -> schemas.ToolPreferred:
+    """Switch a native tool on or off, or say what calls of it need; kept as rules."""
+    kept = await hub.tools.prefer_native(name, enabled=body.enabled, policy=body.policy)
+    return schemas.ToolPreferred(tool=name, enabled=kept.enabled, policy=kept.policy)
+
+
 @router.get("/tools/why")
 async def why_tool(hub: HubOf, channel: ChannelOf, name: str) -> schemas.Json:
     """Why a tool is offered or not, and what would happen when it is called."""
-    answer = await hub.tools.why(name, channel)
+    answer = await hub.why(name, channel)
     return {"fullName": answer["full_name"], **answer}
 
 

@@ -70,7 +70,8 @@ class InProcessApi:
         with ExitStack() as stack:
             stack.enter_context(logging_to(home.logs, redactor))
             portal = stack.enter_context(start_blocking_portal())
-            hub = stack.enter_context(portal.wrap_async_context_manager(Hub(home, redactor=redactor)))
+            opening = portal.wrap_async_context_manager(Hub(home, redactor=redactor, resume=False))
+            hub = stack.enter_context(opening)
             return cls(portal, hub, stack.pop_all())
 
     def request(

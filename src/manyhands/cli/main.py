@@ -16,9 +16,23 @@ def main(arguments: list[str] | None = None) -> int:
 
         print(f"manyhands {__version__}")
         return 0
+    if given[:1] == ["mcp"]:
+        _bridge(given[1:])
     from manyhands.cli.root import run
 
     return run(given)
+
+
+def _bridge(options: list[str]) -> None:
+    """Run the bridge, which imports next to nothing; what it cannot read is left to the commands."""
+    from manyhands import __version__
+    from manyhands.bridge.main import main
+    from manyhands.bridge.options import UsageError
+
+    try:
+        main(options, __version__)
+    except UsageError:
+        return
 
 
 if __name__ == "__main__":
