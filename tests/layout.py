@@ -19,8 +19,12 @@ LEAVES = frozenset(
     {
         "errors",
         "ids",
+        "imports",
         "clock",
+        "command_process",
+        "containers",
         "embedding",
+        "english",
         "home",
         "settings",
         "events",
@@ -36,6 +40,7 @@ LEAVES = frozenset(
 COMPOSITION = frozenset({"hub", "daemon", "upkeep", "backup", "__main__"})
 DOMAINS = frozenset(
     {
+        "access",
         "servers",
         "tools",
         "models",

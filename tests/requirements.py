@@ -147,6 +147,11 @@ REQUIREMENTS = (
         "A tool is pinned by name, description and schema: when its definition changes after it was "
         "allowed, the difference is shown in readable form and permission is asked again.",
     ),
+    Requirement(
+        "L26",
+        "Only a person has a person's authority: a project's config cannot approve its own servers, and what "
+        "another agent or a schedule says approves nothing.",
+    ),
     # --- sign-in and secrets
     Requirement(
         "L27",
@@ -162,6 +167,35 @@ REQUIREMENTS = (
         "L29",
         "A config file with the wrong top key or with stray white space in a value is not read as "
         "empty: the message names the file and the key.",
+    ),
+    # --- agents and worktrees
+    Requirement(
+        "L34",
+        "Messages between agents are kept until they are delivered, each with a receipt; one to a name that "
+        "is not there is an error that says who is.",
+    ),
+    # --- worktrees
+    Requirement(
+        "L35",
+        "A worktree with uncommitted, unmerged or unpushed work is never removed without saying what would "
+        "be lost and being told to; all of them are listed with size and state, and merged ones cleaned up.",
+    ),
+    # --- quality
+    Requirement(
+        "L41",
+        "Every function is seen where it begins and ends, arrow functions and those in JSX too, and a nested "
+        "one is charged to itself alone.",
+    ),
+    Requirement(
+        "L42",
+        "A gate on quality fails on new problems only: what was there before, and did not get worse, passes "
+        "wherever its lines have gone.",
+    ),
+    # --- pages
+    Requirement(
+        "L45",
+        "Pages that agents write run scripts, and reach nothing of the hub: not its API, its cookies, its "
+        "storage or the page that shows them.",
     ),
 )
 

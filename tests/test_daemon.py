@@ -317,3 +317,27 @@ def test_the_lock_alone_is_no_daemon(home: Home) -> None:
     """A command that holds the home for a moment serves nowhere."""
     with HomeLock(home.lock_file), pytest.raises(ConflictError, match="in use by process"):
         run_daemon(home, port=0)
+
+
+def test_the_api_is_on_a_socket_of_the_home_too_and_asks_for_a_token_there(start: Start, home: Home) -> None:
+    daemon = start(port=0)
+    path = home.run / "api.sock"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert ask_locally(path, None) == 401
+    assert ask_locally(path, daemon.token) == 200
+    assert daemon.end() == 0
+    assert not path.exists()
+
+
+def ask_locally(path: Path, token: str | None) -> int:
+    handle = os.open(path.parent, os.O_RDONLY)  # the path itself may be too long for a socket
+    try:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(SOON_S)
+            connection.connect(f"/proc/self/fd/{handle}/{path.name}")
+            proof = f"Authorization: Bearer {token}\r\n" if token else ""
+            request = f"GET /api/status HTTP/1.1\r\nHost: localhost\r\n{proof}Connection: close\r\n\r\n"
+            connection.sendall(request.encode())
+            return int(connection.makefile("rb").readline().split()[1])
+    finally:
+        os.close(handle)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # importing `typing` for it would take longer than `manyhands mcp` may
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from manyhands.hub import Hub
+    from manyhands.mcp_server.agent_server import AgentServer
 
 __version__ = "0.1.0"
 
-__all__ = ["Hub", "__version__"]
+__all__ = ["AgentServer", "Hub", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
@@ -17,4 +20,8 @@ def __getattr__(name: str) -> Any:
         from manyhands.hub import Hub
 
         return Hub
+    if name == "AgentServer":
+        from manyhands.mcp_server.agent_server import AgentServer
+
+        return AgentServer
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,7 @@ the rest is there. A database that is new, old or elsewhere is opened first.
 from __future__ import annotations
 
 import errno
-import importlib
+import gc
 import ipaddress
 import json
 import logging
@@ -19,6 +19,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manyhands import __version__
@@ -39,6 +40,7 @@ CALLS_GRACE_S = 5.0
 HTTP_GRACE_S = 5
 BACKLOG = 512
 FORCED = 130
+SOCKET_NAME = "api.sock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +77,11 @@ def run_daemon(
         (*bootstrap.hosts, *_check_host(chosen, allow_remote=allow_remote)),
         open_browser,
     )
-    with HomeLock(home.lock_file) as lock, _listening(options) as listener:
-        return _run(options, lock, listener)
+    with HomeLock(home.lock_file) as lock, _listening(options) as listener, _local(home) as local:
+        return _run(options, lock, [listener, *([local] if local else [])])
 
 
-def _run(options: Options, lock: HomeLock, listener: socket.socket) -> int:
+def _run(options: Options, lock: HomeLock, listeners: list[socket.socket]) -> int:
     import anyio
 
     from manyhands.logs import check_level, logging_to
@@ -89,7 +91,7 @@ def _run(options: Options, lock: HomeLock, listener: socket.socket) -> int:
     redactor.register(options.home.token())
     level = check_level(options.log_level)
     with logging_to(options.home.logs, redactor, level=level, console=sys.stderr):
-        anyio.run(_Daemon(options, lock, listener, redactor).run)
+        anyio.run(_Daemon(options, lock, listeners, redactor).run)
     return 0
 
 
@@ -145,6 +147,41 @@ def _listening(options: Options) -> Iterator[socket.socket]:
         yield listener
 
 
+@contextmanager
+def _local(home: Home) -> Iterator[socket.socket | None]:
+    """The same API on a Unix socket, for agents without a network; it takes tokens like the other."""
+    if not hasattr(socket, "AF_UNIX"):
+        yield None
+        return
+    home.create()
+    path = home.run / SOCKET_NAME
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        try:
+            _bind_local(listener, path)
+        except OSError as error:
+            log.warning("there is no socket at %s: %s", path, error)
+            yield None
+            return
+        try:
+            yield listener
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _bind_local(listener: socket.socket, path: Path) -> None:
+    path.unlink(missing_ok=True)
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        # Such a path has a hundred letters at most; through the handle of its directory any will do.
+        handle = f"/proc/self/fd/{directory}"
+        listener.bind(f"{handle}/{path.name}" if os.path.exists(handle) else str(path))
+    finally:
+        os.close(directory)
+    path.chmod(0o600)
+    listener.listen(BACKLOG)
+    listener.setblocking(False)
+
+
 def _unbindable(host: str, port: int, error: OSError) -> Exception:
     if error.errno == errno.EADDRINUSE:
         return ConflictError(
@@ -168,14 +205,16 @@ def _url(listener: socket.socket) -> str:
 class _Daemon:
     """One run from open to close."""
 
-    def __init__(self, options: Options, lock: HomeLock, listener: socket.socket, redactor: Redactor) -> None:
+    def __init__(
+        self, options: Options, lock: HomeLock, listeners: list[socket.socket], redactor: Redactor
+    ) -> None:
         import anyio
 
         self._options = options
         self._lock = lock
-        self._listener = listener
+        self._listeners = listeners
         self._redactor = redactor
-        self._url = _url(listener)
+        self._url = _url(listeners[0])
         self._stop = anyio.Event()
         self._later = _Later()
 
@@ -189,7 +228,7 @@ class _Daemon:
         server = HttpServer(self._later, HTTP_GRACE_S)
         with _signals(self._stop.set):
             async with anyio.create_task_group() as group:
-                group.start_soon(server.serve_on, self._listener)
+                group.start_soon(server.serve_on, *self._listeners)
                 await server.listening.wait()
                 if well := looks_current(self._options.database_url):
                     self._announce()
@@ -208,7 +247,7 @@ class _Daemon:
         """Until it is asked to end; then what is under way ends before the hub does."""
         import anyio
 
-        hub.serve_at(self._url)
+        hub.serve_at(self._url, hub.home.run / SOCKET_NAME if len(self._listeners) > 1 else None)
         async with anyio.create_task_group() as bringing:
             bringing.start_soon(self._bring_in, hub)
             await self._stop.wait()
@@ -235,14 +274,34 @@ class _Daemon:
         """What is heavy, one after the other: the API, the servers, the MCP SDK."""
         import anyio
 
+        from manyhands.imports import import_aside
+
         def build() -> Any:
             from manyhands.api.app import create_app
 
             return create_app(hub, hosts=self._options.hosts, on_shutdown=self._stop.set)
 
-        self._later.serve(await anyio.to_thread.run_sync(build))
+        app = await anyio.to_thread.run_sync(build)
+        await self._serve_playgrounds(hub)
+        self._later.serve(app)
         hub.start_servers()
-        await anyio.to_thread.run_sync(importlib.import_module, "manyhands.servers.connection")
+        for module in ("manyhands.servers.connection", "manyhands.mcp_server.server"):
+            await import_aside(module)
+        # What was imported stays for good: looking through it for garbage now and then stops everybody.
+        gc.freeze()
+
+    async def _serve_playgrounds(self, hub: Hub) -> None:
+        """Their pages on a port of their own; without one the hub still works."""
+        from functools import partial
+
+        from manyhands.api.playground_pages import serve_playgrounds
+
+        port = self._listeners[0].getsockname()[1]
+        work = partial(serve_playgrounds, hub, self._options.host, port, self._options.hosts)
+        try:
+            await hub.keep(work)
+        except OSError as error:
+            log.warning("playgrounds cannot be served: %s", error)
 
 
 class _Later:
@@ -281,6 +340,7 @@ async def _send_home(app: Any) -> None:
 
     crowds = app.state.crowds
     crowds.live.close()
+    crowds.agents.close()
     crowds.calls.shut()
     with anyio.move_on_after(CALLS_GRACE_S):
         await crowds.calls.empty()

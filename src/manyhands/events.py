@@ -21,7 +21,17 @@ from manyhands.errors import UnavailableError
 
 log = logging.getLogger(__name__)
 
-EPHEMERAL = frozenset({"run.delta", "run.thinking", "tool.progress", "quality.progress", "mcp.log"})
+EPHEMERAL = frozenset(
+    {
+        "run.delta",
+        "run.thinking",
+        "tool.progress",
+        "quality.progress",
+        "mcp.log",
+        "mcp.stderr",
+        "playground.console",
+    }
+)
 RESERVED_BLOCK = 10_000
 RING_SIZE = 4096
 QUEUE_SIZE = 1024

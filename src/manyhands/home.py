@@ -17,6 +17,8 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8222
 HOME_MARK = ".manyhands-home"
 """A file in every home: tools that work with files keep out of a directory that holds it."""
+HOME_WORKTREES = "worktrees"
+"""The one directory of a home that tools may work in."""
 _BOOTSTRAP_KEYS = {"host", "port", "hosts", "database", "log_level"}
 
 
@@ -55,6 +57,18 @@ class Home:
         return self.path / "attachments"
 
     @property
+    def run(self) -> Path:
+        return self.path / "run"
+
+    @property
+    def playgrounds(self) -> Path:
+        return self.path / "playgrounds"
+
+    @property
+    def worktrees(self) -> Path:
+        return self.path / HOME_WORKTREES
+
+    @property
     def secrets_file(self) -> Path:
         return self.path / "secrets.enc"
 
@@ -64,7 +78,7 @@ class Home:
 
     def create(self) -> None:
         """Make the directories, readable by their owner alone."""
-        for directory in (self.path, self.logs, self.results):
+        for directory in (self.path, self.logs, self.results, self.run):
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         (self.path / HOME_MARK).touch(mode=0o600)
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -23,6 +24,7 @@ from manyhands.access.service import AccessService
 from manyhands.access.types import Grant
 from manyhands.agents.relay import ChannelRelay
 from manyhands.agents.service import AgentService
+from manyhands.agents.types import OWNER
 from manyhands.approvals.service import ApprovalService
 from manyhands.approvals.webhook import Webhook
 from manyhands.chat.agent_launch import Hands
@@ -40,7 +42,7 @@ from manyhands.chat.service import ChannelService
 from manyhands.chat.speakers import ServerSpeakers
 from manyhands.chat.threads import ThreadService
 from manyhands.chat.tracing import export_if_configured
-from manyhands.chat.types import Channel, RunOptions
+from manyhands.chat.types import Channel, Message, RunOptions
 from manyhands.chat.work import Workshop
 from manyhands.chat.worktrees import Worktrees, project_guard
 from manyhands.clock import Clock, SystemClock
@@ -51,6 +53,8 @@ from manyhands.home import Home, find_home, read_bootstrap
 from manyhands.models.sampling import sample
 from manyhands.models.service import ModelService
 from manyhands.models.types import Model, ToolSpec
+from manyhands.paging import MAX_LIMIT
+from manyhands.playgrounds.service import PlaygroundService
 from manyhands.secrets import Redactor, SecretStore
 from manyhands.servers.service import ServerService
 from manyhands.servers.sign_in import CALLBACK_PATH, SignIn
@@ -106,6 +110,7 @@ class Hub:
     threads: ThreadService
     local: PlatformAdapter
     words: LiveWords
+    playgrounds: PlaygroundService
     upkeep: Upkeep
     sign_in: SignIn
     started_at: datetime
@@ -120,8 +125,11 @@ class Hub:
         redactor: Redactor | None = None,
         lock: HomeLock | None = None,
         model: Model | None = None,
+        resume: bool = True,
     ) -> None:
         """`home`: its directory, else `MANYHANDS_HOME`, else `~/.manyhands`. `autostart`: connect at once.
+
+        `resume`: go on with the runs that a crash has cut; whoever stays only for a moment leaves them alone.
 
         `lock`: the home's lock, when whoever opens this holds it already and will release it.
         """
@@ -134,6 +142,7 @@ class Hub:
         self._clock = clock or SystemClock()
         self._redactor = redactor or Redactor()
         self._model = model
+        self._resume = resume
         self._lock = lock
         self._stack = AsyncExitStack()
         self._began = 0.0
@@ -214,6 +223,7 @@ class Hub:
         self.relay = ChannelRelay(
             self.bus, self._clock, self.approvals, self.servers, self._say_for_server, self._server_of_call
         )
+        self.playgrounds = PlaygroundService(self.home, self.bus, self._clock, self._projects)
         self.upkeep = Upkeep(self.store, self.home, self.settings, self.bus, self._clock)
 
     def _make_runs(self) -> RunService:
@@ -231,7 +241,7 @@ class Hub:
             Budget(self.store, self.settings, self.approvals.ask),
             self._agents,
         )
-        names = NamesHere(self.settings, self._agents_of)
+        names = NamesHere(self.settings, self._agents_of, self._tell_agent)
         runs = RunService(
             self.store, self.bus, self._clock, self.channels, attachments, workshop, self.servers, names
         )
@@ -265,6 +275,10 @@ class Hub:
     async def _agents_of(self, channel_id: str) -> Sequence[tuple[str, str]]:
         return [(view.agent.id, view.agent.name) for view in await self.agents.list(channel_id)]
 
+    async def _tell_agent(self, message: Message, agent_id: str) -> None:
+        sender = OWNER if message.speaker == "person" else message.author_id
+        await self.agents.send(message.channel_id, sender, agent_id, message.content)
+
     async def set_runner(self, channel_id: str, runner: Runner | None) -> Channel:
         """Who works in a channel from now on; nothing means the built-in loop. Only the owner may say so."""
         values: dict[str, Any] | None = None
@@ -276,6 +290,19 @@ class Hub:
             values = runner.model_dump(mode="json") | {"env": env}
         await self.channels.get(channel_id)
         return await self.channels.update(channel_id, {"runner": values})
+
+    async def _projects(self) -> Mapping[str, str]:
+        """The directories of all channels, each with the id of one: that of a channel before a thread's."""
+        found: dict[str, str] = {}
+        cursor: str | None = None
+        while True:
+            page = await self.channels.list(limit=MAX_LIMIT, cursor=cursor)
+            for channel in sorted(page.items, key=lambda one: one.parent_id is not None):
+                if channel.dir_path is not None:
+                    found.setdefault(channel.dir_path, channel.id)
+            cursor = page.next_cursor
+            if cursor is None:
+                return found
 
     async def _say_for_server(self, channel_id: str, content: str, author_id: str) -> None:
         await self.runs.post(channel_id, content, author_id=author_id, speaker="agent")
@@ -302,9 +329,10 @@ class Hub:
         self._stack.push_async_callback(self._stop_servers)
         await self.servers.start(connect=False)
         self._stack.push_async_callback(self.models.close)
-        if self._autostart or await self.runs.has_open():  # a run that goes on needs its tools
+        resume = self._resume and await self.runs.has_open()
+        if self._autostart or resume:  # a run that goes on needs its tools
             self.start_servers()
-        await self._tasks.start(self.runs.serve)
+        await self._tasks.start(partial(self.runs.serve, resume=resume))
 
     async def _stop_servers(self) -> None:
         with anyio.move_on_after(STOP_SERVERS_S, shield=True) as scope:
@@ -359,8 +387,8 @@ class Hub:
         notes = list(repair.notes) if repair else []
         return {"id": info.id, "name": info.name, "sent": not (repair and repair.dropped), "repairs": notes}
 
-    async def keep(self, work: Callable[..., Awaitable[None]]) -> None:
-        """Run something of a way in beside the services until the hub closes; returns when it says it started.
+    async def keep(self, work: Callable[..., Coroutine[Any, Any, None]]) -> None:
+        """Run something of a way in beside the services until the hub closes; returns when it has started.
 
         It is given `task_status`, as `TaskGroup.start` does.
         """

@@ -72,8 +72,10 @@ class Settings(BaseModel):
     first_iteration_wait_s: float = Field(
         10.0, ge=0, le=300, description="Seconds that a run waits for servers that are still connecting."
     )
-    profile: str = Field(
-        "", max_length=4000, description="What every model is told of you: who you are, how you like answers."
+    profile: str | None = Field(
+        None,
+        max_length=4000,
+        description="What every model is told of you: who you are, how you like answers.",
     )
     run_cost_cap: float | None = Field(
         None, gt=0, description="US dollars that one run may cost before a person is asked."
@@ -108,12 +110,10 @@ class Settings(BaseModel):
         le=65_535,
         description="Port of the pages of playgrounds from the next start on; 0: the one after the daemon's.",
     )
-    playground_hosts: tuple[WebOrigin, ...] = (
-        Field(
-            (),
-            max_length=50,
-            description="Other origins that playgrounds may load from, such as https://esm.sh.",
-        )
+    playground_hosts: tuple[WebOrigin, ...] = Field(
+        (),
+        max_length=50,
+        description="Other origins that playgrounds may load from, such as https://esm.sh.",
     )
 
 

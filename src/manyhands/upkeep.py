@@ -42,6 +42,7 @@ class Kept:
     results: int
     logs: int
     disk_free: int
+    disk_total: int
     calls_count: int
     events_count: int
     results_count: int
@@ -107,6 +108,7 @@ class Upkeep:
             results=sum(results),
             logs=logs,
             disk_free=usage.free,
+            disk_total=usage.total,
             calls_count=calls,
             events_count=kept_events,
             results_count=len(results),

@@ -50,7 +50,7 @@ async def test_only_what_is_done_is_declared() -> None:
     assert set(said) == {"roots", "elicitation", "extensions"}
     assert said["roots"] == {"listChanged": True}
     assert set(said["elicitation"]) == {"form", "url"}
-    assert set(said["extensions"]) == {"io.modelcontextprotocol/skills"}
+    assert set(said["extensions"]) == {"io.modelcontextprotocol/skills", "claude/channel"}
 
 
 async def test_sampling_is_declared_when_there_is_a_model() -> None:

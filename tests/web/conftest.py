@@ -23,6 +23,8 @@ from tests.web.chromium import FLAGS, find_chromium
 SOON_MS = 60_000
 OpenPage = Callable[..., Page]
 StartDaemon = Callable[..., Daemon]
+# A page of a playground, which runs in here too, has no storage.
+WELCOMED = "try { localStorage.setItem('manyhands.welcomed', 'yes') } catch {}"
 # A hub that is away, or a route that refuses, is part of what is tested: the browser itself tells of both.
 EXPECTED = (
     "Failed to load resource",
@@ -80,7 +82,7 @@ def shared_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 
 @pytest.fixture
 def daemon(shared_daemon: Daemon) -> Iterator[Daemon]:
-    """A daemon without servers, models, channels, rules and playgrounds, its settings those of the beginning."""
+    """A daemon without servers, models, channels, rules and playgrounds, with the settings of the beginning."""
     before = shared_daemon.get("/settings")
     yield shared_daemon
     forget(shared_daemon, before)
@@ -90,15 +92,18 @@ def forget(daemon: Daemon, settings: dict[str, Any]) -> None:
     """Remove what a test has made."""
     for run in daemon.get("/runs?limit=50")["items"]:
         if run["ended_at"] is None:
-            daemon.request("POST", f"/runs/{run['id']}/cancel")
-            until(lambda run=run: daemon.get(f"/runs/{run['id']}")["ended_at"])
-    for kind in ("servers", "models", "channels", "rules"):
-        for one in daemon.get(f"/{kind}?limit=200")["items"]:
-            if one.get("source") not in ("built-in", "found"):
-                daemon.request("DELETE", f"/{kind}/{one['id']}")
-    changed = {name: value for name, value in settings.items() if daemon.get("/settings")[name] != value}
-    if changed:
-        daemon.request("PATCH", "/settings", changed)
+            _stop(daemon, run["id"])
+    for kind in ("servers", "models", "channels", "rules", "playgrounds"):
+        for one in daemon.get(f"/{kind}")["items"]:
+            if one.get("source", "saved") == "saved":
+                daemon.request("DELETE", f"/{kind}/{one.get('id') or one['name']}")
+    now = daemon.get("/settings")
+    daemon.request("PATCH", "/settings", {name: old for name, old in settings.items() if now[name] != old})
+
+
+def _stop(daemon: Daemon, run_id: str) -> None:
+    daemon.request("POST", f"/runs/{run_id}/cancel")
+    until(lambda: daemon.get(f"/runs/{run_id}")["ended_at"])
 
 
 @pytest.fixture
@@ -126,7 +131,7 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
         contexts.append(context)
         context.set_default_timeout(SOON_MS)
         if not welcome:  # this person has been here before
-            context.add_init_script("localStorage.setItem('manyhands.welcomed', 'yes')")
+            context.add_init_script(WELCOMED)
         page = context.new_page()
         page.on("console", heard)
         page.on("pageerror", lambda error: note(str(error)))

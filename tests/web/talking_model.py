@@ -88,6 +88,8 @@ def talking(*steps: Step) -> Iterator[TalkingModel]:
             self.send_response(200)
             self.send_header("content-type", "text/event-stream")
             self.send_header("transfer-encoding", "chunked")
+            # Nothing of it stays when the model ends, though whoever asked lives on.
+            self.send_header("connection", "close")
             self.end_headers()
             try:
                 for chunk in _chunks(model.pieces(body)):

@@ -17,10 +17,10 @@ MARKUP = "<script>document.title='run'</script><img src=x onerror=\"document.tit
 
 
 @pytest.fixture
-def hand(daemon: Daemon) -> Daemon:
-    """A daemon with a server."""
-    add_hand(daemon)
-    return daemon
+def hand(new_daemon: Daemon) -> Daemon:
+    """A daemon with a server, and an empty log."""
+    add_hand(new_daemon)
+    return new_daemon
 
 
 def call(daemon: Daemon, tool: str, **arguments: Any) -> Any:

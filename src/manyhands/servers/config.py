@@ -88,6 +88,10 @@ class ServerInput(BaseModel):
     connect_timeout: Milliseconds = Field(30_000, description="Milliseconds connecting may take.")
     parallel: Parallel = Field("all", description="Which calls may run side by side: all, read_only, none.")
 
+    channel_push: str | None = Field(
+        None, max_length=64, description="Id of the channel it may push messages into; none by default."
+    )
+
     @model_validator(mode="before")
     @classmethod
     def _tolerate(cls, data: Any) -> Any:

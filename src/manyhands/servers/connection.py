@@ -33,6 +33,7 @@ import manyhands
 from manyhands.clock import Clock, SystemClock
 from manyhands.servers.calls import CallsInFlight, request_error
 from manyhands.servers.catalogue import SKILLS_EXTENSION
+from manyhands.servers.channel_notices import ChannelNotices, custom_notification
 from manyhands.servers.client_features import ServerRequests
 from manyhands.servers.endpoints import (
     ClientFeatures,
@@ -46,7 +47,7 @@ from manyhands.servers.endpoints import (
 from manyhands.servers.owner import Owner, Turn
 from manyhands.servers.tool_calls import ToolCalls, keep_odd_results
 from manyhands.servers.transports.types import STALE_SESSION
-from manyhands.servers.types import Catalogue, ConnectionState
+from manyhands.servers.types import Catalogue, ChannelNotice, ConnectionState
 from manyhands.servers.upkeep import Upkeep
 from manyhands.servers.watched import WatchedTransport
 from manyhands.tools.types import Invocation, ToolResult
@@ -232,6 +233,13 @@ class Connection:
             self._root_told_at = anyio.current_time()
             await line.client.session.send_notification(RootsListChangedNotification())
 
+    async def notify(self, method: str, params: Json) -> bool:
+        """Tell the server something that it does not answer; whether it is there to be told."""
+        line = self._owner.line
+        if line is not None:
+            await line.client.session.send_notification(custom_notification(method, params))
+        return line is not None
+
     async def _request(self, what: str, send: Callable[[Upkeep], Awaitable[T]]) -> T:
         fresh = False
         with self._calls.other():
@@ -262,7 +270,7 @@ class Connection:
             logging_callback=self._requests.log,
             log_level=self._features.log_level,
             message_handler=self._notified,
-            extensions=[advertise(SKILLS_EXTENSION)],
+            extensions=[advertise(SKILLS_EXTENSION), ChannelNotices(self._noticed)],
         )
 
     def _make_line(self, client: Client, transport: WatchedTransport, seconds: float) -> Upkeep:
@@ -311,6 +319,9 @@ class Connection:
 
     def _resource_updated(self, uri: str) -> None:
         self._tell(self._hooks.on_resource_updated, uri)
+
+    def _noticed(self, notice: ChannelNotice) -> None:
+        self._tell(self._hooks.on_notice, notice)
 
     def _logged(self, message: LogMessage) -> None:
         self._tell(self._hooks.on_log, message)

@@ -14,7 +14,10 @@ from manyhands.errors import InvalidError
 
 _WAYS = ("command", "cmd", "url", "uri", "serverUrl", "httpUrl", "server_url")
 _PERMISSIONS = frozenset(
-    {"trust", "autoApprove", "alwaysAllow", "autoApproved", "always_allow", "alwaysApprove"}
+    {
+        *("trust", "autoApprove", "alwaysAllow", "autoApproved", "always_allow", "alwaysApprove"),
+        "channel_push",
+    }
 )
 _SILENT = frozenset(
     {"type", "transport", "transportType", "name", "display_name", "description", "bundled", "gallery"}

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from manyhands.servers.backoff import BackOff
 from manyhands.servers.transports.types import TransportHandle
-from manyhands.servers.types import Catalogue, ConnectionState, Transport
+from manyhands.servers.types import Catalogue, ChannelNotice, ConnectionState, Transport
 from manyhands.tools.types import Asking
 
 LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
@@ -64,6 +64,7 @@ class ConnectionHooks:
     on_catalogue: Callable[[ConnectionKey, Catalogue], None] = _nothing
     on_log: Callable[[ConnectionKey, LogMessage], None] = _nothing
     on_resource_updated: Callable[[ConnectionKey, str], None] = _nothing
+    on_notice: Callable[[ConnectionKey, ChannelNotice], None] = _nothing
 
 
 @dataclass(frozen=True, slots=True)

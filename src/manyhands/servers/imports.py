@@ -48,7 +48,8 @@ class Imports:
         known = self._registry.by_name(entry.name, None)
         config = entry.config
         if known is not None:
-            config = replace(config, trust=known.server.config.trust)
+            before = known.server.config
+            config = replace(config, trust=before.trust, channel_push=before.channel_push)
         if trust is not None:
             config = replace(config, trust=trust)
         if known is not None and await self._is_same(known.server.config, config):

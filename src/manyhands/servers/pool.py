@@ -7,7 +7,6 @@ with the first.
 
 from __future__ import annotations
 
-import importlib
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -16,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import anyio
 import anyio.abc
-import anyio.to_thread
 
 from manyhands.clock import Clock, SystemClock
+from manyhands.imports import import_aside
 from manyhands.servers.endpoints import ClientFeatures, ConnectionHooks, ConnectionKey, Limits, Target
 from manyhands.servers.turns import Turns
 from manyhands.servers.types import Server
@@ -86,7 +85,7 @@ class Pool:
                 await closing.stopped()
         if key not in self._connections:
             # In a thread: it takes a second, and others go on meanwhile.
-            module = await anyio.to_thread.run_sync(importlib.import_module, f"{__package__}.connection")
+            module = await import_aside(f"{__package__}.connection")
             if key not in self._connections:
                 self._begin(key, module.Connection, server)
         self._used[key] = self._clock.monotonic()

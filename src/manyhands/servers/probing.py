@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
 import anyio
-import anyio.to_thread
 
 from manyhands.errors import ManyhandsError
+from manyhands.imports import import_aside
 from manyhands.secrets import Redactor
 from manyhands.servers.backoff import BackOff
 from manyhands.servers.endpoints import ConnectionKey, Limits
@@ -24,7 +23,7 @@ _GRACE_S = 2.0
 
 async def probe(server: Server, targets: Targets, redactor: Redactor) -> TestReport:
     """How connecting went and what was found, or the whole reason why it failed."""
-    module = await anyio.to_thread.run_sync(importlib.import_module, "manyhands.servers.connection")
+    module = await import_aside("manyhands.servers.connection")
     key, limits = ConnectionKey(server.id), Limits(backoff=BackOff(attempts=0))
     connection: Connection = module.Connection(key, targets.of(server), limits=limits)
     async with anyio.create_task_group() as tasks:

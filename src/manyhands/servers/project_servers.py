@@ -161,6 +161,7 @@ class ProjectServers:
             entry.config,
             enabled=entry.config.enabled and before.enabled,
             trust=before.trust if trusted else "ask",
+            channel_push=before.channel_push if trusted else None,
         )
         if config == before:
             return
@@ -203,7 +204,8 @@ class ProjectServers:
             return
         if after not in self._projects:
             await self.sync(after)
-        if new.trusted and not (old is not None and old.trusted and before == after):
+        # A channel that is made trusted is a thread of a trusted one: nobody has looked at the file now.
+        if new.trusted and old is not None and not (old.trusted and before == after):
             await self.approve(after)
         elif old is not None and old.trusted and not new.trusted:
             await self.revoke(after)

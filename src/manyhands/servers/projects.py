@@ -6,7 +6,6 @@ Nothing here starts a server or decides about trust. A permission that the file 
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import logging
 import os
@@ -20,6 +19,7 @@ import anyio.to_thread
 
 from manyhands.clock import Clock
 from manyhands.errors import InvalidError
+from manyhands.imports import import_aside
 from manyhands.servers.config_files import read_config_file
 from manyhands.servers.naming import name_key, safe_server_name
 from manyhands.servers.types import ServerConfig
@@ -139,7 +139,7 @@ class ProjectWatch:
         if not directories:
             await self._stop.wait()
             return
-        watchfiles = await anyio.to_thread.run_sync(importlib.import_module, "watchfiles")
+        watchfiles = await import_aside("watchfiles")
         watcher = watchfiles.awatch(
             *directories,
             watch_filter=_is_project_file,

@@ -16,7 +16,7 @@ from manyhands.servers.types import ServerConfig
 from manyhands.servers.views import config_wire
 
 # What a person decides about a project's server; everything else is in its file.
-_PERSONS = ("enabled", "trust", "tool_timeout", "connect_timeout", "parallel")
+_PERSONS = ("enabled", "trust", "tool_timeout", "connect_timeout", "parallel", "channel_push")
 _LIVE = ("name", "transport", "command", "args", "env", "cwd", "url", "headers", "connect_timeout")
 
 
@@ -27,6 +27,8 @@ def written_over(data: Mapping[str, Any], before: ServerConfig | None) -> Parsed
         base = {key: base[key] for key in base if key not in ("transport", "command", "args", "cwd", "env")}
     elif data.get("command") and "transport" not in data and before and before.transport != "stdio":
         base = {key: base[key] for key in base if key not in ("transport", "url", "headers")}
+    if "channel_push" in data:  # nothing means that it is taken back
+        base = {**base, "channel_push": None}
     return parse_config({**base, **{key: value for key, value in data.items() if value is not None}})
 
 

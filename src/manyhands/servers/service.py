@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,7 +34,7 @@ from manyhands.servers.shelf import ToolShelf
 from manyhands.servers.sign_in import LoginStart, SignIn
 from manyhands.servers.supervision import Supervision
 from manyhands.servers.targets import Targets
-from manyhands.servers.types import Server, ServerConfig, ToolPreference, Trust
+from manyhands.servers.types import ChannelNotice, Server, ServerConfig, ToolPreference, Trust
 from manyhands.servers.views import Export, ImportReport, Outcome, ServerLog, ServerView, TestReport
 from manyhands.settings import CurrentSettings
 from manyhands.store.engine import Store
@@ -52,6 +52,7 @@ _POLICIES = {*(effect.value for effect in Effect), DEFAULT_POLICY}
 _MEMORY_S = 2.0
 _SIGN_OUT_S = 10.0
 _UNSAVED = 0
+CHANNEL_CAPABILITY = "claude/channel"
 
 
 class ServerService:
@@ -384,6 +385,29 @@ class ServerService:
     ) -> Json:
         """Suggestions for an argument `{name, value}` of a prompt or of a resource template."""
         return await (await self._reach(server_id, channel)).complete(kind, of, argument, context)
+
+    # --- channels
+
+    def on_notice(self, listener: Callable[[int, ChannelNotice], None]) -> None:
+        """Who is told what servers push; it must return at once."""
+        self._live.on_notice = listener
+
+    async def notify(self, server_id: int, method: str, params: Json) -> bool:
+        """Tell a connected server something that it does not answer; whether it was there."""
+        return await self._live.notify(server_id, method, params)
+
+    def speaker(self, server_id: int) -> Server | None:
+        """A connected server that declares that it takes part in channels."""
+        known = self._registry.find(server_id)
+        if known is None or not self._is_connected(known):
+            return None
+        declared = known.catalogue.capabilities.get("experimental")
+        return known.server if isinstance(declared, Mapping) and CHANNEL_CAPABILITY in declared else None
+
+    def speakers_in(self, channel_id: str) -> Sequence[Server]:
+        """Those that a person lets take part in a channel."""
+        found = (self.speaker(known.server.id) for known in self._registry.all())
+        return [server for server in found if server and server.config.channel_push == channel_id]
 
     # --- projects
 

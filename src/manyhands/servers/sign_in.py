@@ -6,7 +6,6 @@ pasted. How the protocol goes is known to `sign_in_flow`, how tokens are renewed
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -17,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs
 
 import anyio
-import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from manyhands.clock import Clock, SystemClock
 from manyhands.errors import InvalidError, ManyhandsError, NotAllowedError, NotFoundError, UnavailableError
+from manyhands.imports import import_aside
 from manyhands.secrets import SecretStore
 from manyhands.servers.sign_in_store import Grant, GrantStore
 from manyhands.servers.types import Server
@@ -111,7 +110,7 @@ class SignIn:
 
     async def _sign_in_alone(self, server: Server, account: Account, challenge: Challenge) -> None:
         """With the client credentials in the server's config; no person takes part."""
-        module = await anyio.to_thread.run_sync(importlib.import_module, "manyhands.servers.sign_in_machine")
+        module = await import_aside("manyhands.servers.sign_in_machine")
         request = replace(await self._request(server, account), challenge=challenge)
         login: Login = module.MachineLogin(request, self._clock, account.replace, _START_SECONDS)
         await login.run()
@@ -132,7 +131,7 @@ class SignIn:
     async def start(self, server: Server) -> LoginStart:
         """Begin a sign-in that a person asked for; an earlier one that still waits is given up."""
         self._check(server)
-        flow = await anyio.to_thread.run_sync(importlib.import_module, "manyhands.servers.sign_in_flow")
+        flow = await import_aside("manyhands.servers.sign_in_flow")
         account = self._account(server, await self._url(server))
         request = await self._request(server, account)
         login: Login = flow.Login(request, self._clock, account.replace, self._login_s)
@@ -181,7 +180,7 @@ class SignIn:
         return await self._revoke(grant) if grant is not None else False
 
     async def _revoke(self, grant: Grant) -> bool:
-        flow = await anyio.to_thread.run_sync(importlib.import_module, "manyhands.servers.sign_in_http")
+        flow = await import_aside("manyhands.servers.sign_in_http")
         return bool(await flow.revoke(grant))
 
     # --- parts

@@ -5,7 +5,7 @@ It knows whether a server may be connected (enabled, not held, trusted); what it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +18,18 @@ from manyhands.events import Event, EventBus
 from manyhands.secrets import Redactor
 from manyhands.servers.backoff import BackOff
 from manyhands.servers.changes import Changes, other_changes
-from manyhands.servers.endpoints import ClientFeatures, ConnectionHooks, ConnectionKey, Limits, LogMessage
+from manyhands.servers.endpoints import (
+    ClientFeatures,
+    ConnectionHooks,
+    ConnectionKey,
+    Limits,
+    LogMessage,
+)
 from manyhands.servers.journal import Journal
 from manyhands.servers.pool import Pool
 from manyhands.servers.registry import Known, Registry
 from manyhands.servers.targets import Targets
-from manyhands.servers.types import Catalogue, ConnectionState, Server, ServerStatus
+from manyhands.servers.types import Catalogue, ChannelNotice, ConnectionState, Server, ServerStatus
 from manyhands.settings import CurrentSettings
 
 if TYPE_CHECKING:
@@ -56,6 +62,7 @@ class Supervision:
         self._is_trusted = is_trusted
         self._settings = settings
         self._journal = Journal()
+        self.on_notice: Callable[[int, ChannelNotice], None] = lambda server_id, notice: None
         self._ending = False
         self._states: dict[int, ConnectionState] = {}
         self._turns: dict[int, anyio.Lock] = {}
@@ -63,7 +70,9 @@ class Supervision:
             tasks,
             targets.of,
             features=features,
-            hooks=ConnectionHooks(self._state_changed, self._listed, self._logged, self._resource_updated),
+            hooks=ConnectionHooks(
+                self._state_changed, self._listed, self._logged, self._resource_updated, self._noticed
+            ),
             clock=clock,
             limits=Limits(backoff=BackOff(attempts=settings.current.reconnect_attempts)),
             parallel=settings.current.connect_parallel,
@@ -163,6 +172,13 @@ class Supervision:
         if refusal := self.obstacle(known.server):
             raise refusal
         return await self._pool.for_call(known.server, directory, wants_roots=known.catalogue.wants_roots)
+
+    async def notify(self, server_id: int, method: str, params: Mapping[str, Any]) -> bool:
+        """Tell a connected server something; whether it was there."""
+        connection = self._pool.get(server_id)
+        if connection is None or self.state(server_id).status is not ServerStatus.CONNECTED:
+            return False
+        return await connection.notify(method, params)
 
     def distrust(self, server: Server) -> NotAllowedError | None:
         """Why nothing of a server may run, not even to try it."""
@@ -268,6 +284,10 @@ class Supervision:
             data = f"{str(data)[:_LOG_CHARS]}…"
         about = {"server_id": key.server_id, "level": message.level, "logger": message.logger}
         self._bus.publish("mcp.log", {**about, "data": data})
+
+    def _noticed(self, key: ConnectionKey, notice: ChannelNotice) -> None:
+        if key.root is None:  # one of its processes speaks for it
+            self.on_notice(key.server_id, notice)
 
     def _resource_updated(self, key: ConnectionKey, uri: str) -> None:
         self._bus.publish("mcp.resource_updated", {"server_id": key.server_id, "uri": uri})

@@ -41,6 +41,8 @@ class ServerConfig:
     tool_timeout: int = 30_000
     connect_timeout: int = 30_000
     parallel: Parallel = "all"
+    channel_push: str | None = None
+    """The channel into which a person lets it push messages, and where it may answer for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +125,23 @@ class ToolPreference:
     policy: str | None = None
     pinned_hash: str | None = None
     pinned_definition: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """A message that a server pushes into a conversation. `meta` says where it comes from."""
+
+    content: str
+    meta: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A server's answer to an approval that was relayed to it, by the short id that it was given."""
+
+    request_id: str
+    allow: bool
+
+
+ChannelNotice = Pushed | Verdict
+"""What a server says by itself in a channel."""

@@ -69,6 +69,23 @@ channels = Table(
     Column("created_at", Moment, nullable=False),
     Column("system_prompt", Text),
     Column("model", Text),
+    Column("runner", Json),
+    Column("cost_raised", Float),
+)
+
+# No foreign key: a worktree outlives its thread, and then must still be found and removed.
+worktrees = Table(
+    "worktrees",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("state", String(8), nullable=False),
+    Column("repository", Text, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("git_dir", Text, nullable=False),
+    Column("branch", Text, nullable=False),
+    Column("base", Text, nullable=False),
+    Column("start_commit", String(64), nullable=False),
+    Column("created_at", Moment, nullable=False),
 )
 
 servers = Table(
@@ -90,6 +107,7 @@ servers = Table(
     Column("tool_timeout", Integer, nullable=False),
     Column("connect_timeout", Integer, nullable=False),
     Column("parallel", String(12), nullable=False),
+    Column("channel_push", String(64)),
     Column("held", Boolean, nullable=False),
     Column("approved_hash", String(64)),
     Column("created_at", Moment, nullable=False),
@@ -196,6 +214,14 @@ Index("ix_tool_calls_tool_id", tool_calls.c.tool, tool_calls.c.id)
 Index("ix_tool_calls_status_id", tool_calls.c.status, tool_calls.c.id)
 Index("ix_tool_calls_run_id_id", tool_calls.c.run_id, tool_calls.c.id)
 Index("ix_tool_calls_channel_id_id", tool_calls.c.channel_id, tool_calls.c.id)
+# Holds all that statistics need, so that they never read rows with long results.
+Index(
+    "ix_tool_calls_at_measured",
+    tool_calls.c.at,
+    tool_calls.c.server,
+    tool_calls.c.status,
+    tool_calls.c.duration_ms,
+)
 
 runs = Table(
     "runs",
@@ -210,6 +236,7 @@ runs = Table(
     Column("text", Text, nullable=False),
     Column("usage", Json, nullable=False),
     Column("cost", Float),
+    Column("cost_raised", Float),
     Column("error", Text),
     Column("created_at", Moment, nullable=False),
     Column("started_at", Moment),
@@ -229,6 +256,8 @@ messages = Table(
     Column("state", String(16), nullable=False),
     Column("content", Text, nullable=False),
     Column("author_id", Text, nullable=False),
+    Column("speaker", String(12), nullable=False, server_default="person"),
+    Column("mentions", Json),
     Column("tool_calls", Json, nullable=False),
     Column("tool_call_id", Text),
     Column("is_error", Boolean, nullable=False),
@@ -242,6 +271,17 @@ messages = Table(
 )
 Index("ix_messages_channel_id_id", messages.c.channel_id, messages.c.id)
 Index("ix_messages_run_id_id", messages.c.run_id, messages.c.id)
+
+reads = Table(
+    "reads",
+    metadata,
+    Column("person_id", Text, primary_key=True),
+    Column(
+        "channel_id", String(64), ForeignKey("channels.id", ondelete="CASCADE"), primary_key=True, index=True
+    ),
+    Column("message_id", String(64), nullable=False),
+    Column("at", Moment, nullable=False),
+)
 
 models = Table(
     "models",
@@ -259,4 +299,67 @@ models = Table(
     Column("fallbacks", Json, nullable=False),
     Column("default", Boolean, nullable=False),
     Column("created_at", Moment, nullable=False),
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("hash", String(64), nullable=False, unique=True),
+    Column(
+        "channel_id", String(64), ForeignKey("channels.id", ondelete="CASCADE"), nullable=False, index=True
+    ),
+    Column("project", Text),
+    Column("agent_id", Text),
+    Column("author_id", Text),
+    Column("flags", Json, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("expires_at", Moment),
+)
+
+# A channel that an agent made from another one, without a directory, belongs to that one's project.
+channel_origins = Table(
+    "channel_origins",
+    metadata,
+    Column("channel_id", String(64), ForeignKey("channels.id", ondelete="CASCADE"), primary_key=True),
+    Column(
+        "origin_id", String(64), ForeignKey("channels.id", ondelete="CASCADE"), nullable=False, index=True
+    ),
+)
+
+agents = Table(
+    "agents",
+    metadata,
+    Column("channel_id", String(64), ForeignKey("channels.id", ondelete="CASCADE"), primary_key=True),
+    Column("id", String(200), primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("work_summary", Text, nullable=False),
+    Column("registered_at", Moment, nullable=False),
+    Column("last_seen", Moment, nullable=False),
+)
+
+# No foreign key to agents: a message outlives whoever sent it, and waits for one that comes back.
+agent_messages = Table(
+    "agent_messages",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("seq", BigInt, nullable=False, index=True),
+    Column("channel_id", String(64), ForeignKey("channels.id", ondelete="CASCADE"), nullable=False),
+    Column("from_agent", Text, nullable=False),
+    Column("to_agent_id", Text, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("state", String(12), nullable=False, index=True),
+    Column("at", Moment, nullable=False),
+    Column("delivered_at", Moment),
+    Column("ended_at", Moment),
+)
+Index(
+    "ix_agent_messages_receiver",
+    agent_messages.c.channel_id,
+    agent_messages.c.to_agent_id,
+    agent_messages.c.seq,
+)
+Index(
+    "ix_agent_messages_sender", agent_messages.c.channel_id, agent_messages.c.from_agent, agent_messages.c.seq
 )

@@ -121,6 +121,9 @@ class MemoryTools:
     async def tool(self, full_name: str, channel: Channel | None) -> FunctionTool | None:
         return self.tools.get(full_name)
 
+    async def meet(self, full_name: str, channel: Channel | None) -> None:
+        """Everything is known already."""
+
     def server_policy(self, server_id: int) -> ServerPolicy:
         return self.policies.get(server_id, ServerPolicy())
 

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import {
   Activity,
+  AppWindow,
   Bot,
   ChartColumn,
   Cpu,
@@ -17,6 +18,7 @@ const PLACES = [
   { to: "/", label: "Chat", icon: MessageSquare },
   { to: "/approvals", label: "Approvals", icon: Inbox },
   { to: "/agents", label: "Agents", icon: Bot },
+  { to: "/playgrounds", label: "Playgrounds", icon: AppWindow },
   { to: "/servers", label: "Servers", icon: Plug },
   { to: "/log", label: "Log", icon: ScrollText },
   { to: "/models", label: "Models", icon: Cpu },

@@ -5,6 +5,7 @@ import * as chat from "@/features/chat/live";
 import * as log from "@/features/log/live";
 import * as models from "@/features/models/live";
 import * as notifications from "@/features/notifications/live";
+import * as playgrounds from "@/features/playgrounds/live";
 import * as servers from "@/features/servers/live";
 import * as settings from "@/features/settings/live";
 import * as status from "@/features/status/live";
@@ -13,7 +14,19 @@ import { cache } from "@/shared/api/cache";
 import { events } from "@/shared/events/events";
 import { router } from "./router";
 
-const FEATURES = [agents, approvals, chat, log, models, notifications, servers, settings, status, usage];
+const FEATURES = [
+  agents,
+  approvals,
+  chat,
+  log,
+  models,
+  notifications,
+  playgrounds,
+  servers,
+  settings,
+  status,
+  usage,
+];
 
 export function followEvents(): void {
   for (const feature of FEATURES) feature.follow(events, cache);

@@ -68,6 +68,12 @@ const routes = [
     path: "/log/$callId",
     component: lazy(() => import("@/features/log/call-page")),
   }),
+  createRoute({
+    getParentRoute,
+    path: "/playgrounds",
+    validateSearch: (search: Record<string, unknown>): { open?: string } => ({ open: text(search.open) }),
+    component: lazy(() => import("@/features/playgrounds/page")),
+  }),
   createRoute({ getParentRoute, path: "/models", component: lazy(() => import("@/features/models/page")) }),
   createRoute({ getParentRoute, path: "/usage", component: lazy(() => import("@/features/usage/page")) }),
   createRoute({

@@ -28,7 +28,7 @@ export function LongText({ text, plain = false }: { text: string; plain?: boolea
     <div>
       {plain || shown > 0 ? <Plain text={head} /> : <Markdown text={head} />}
       {pieces.map((piece, place) => (
-        <Plain key={place} text={piece} />
+        <Piece key={place} text={piece} />
       ))}
       <p className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-faint">
         <span>
@@ -61,5 +61,12 @@ export function LongText({ text, plain = false }: { text: string; plain?: boolea
 }
 
 const Plain = ({ text }: { text: string }) => (
-  <div className="whitespace-pre-wrap [content-visibility:auto] [overflow-wrap:anywhere]">{text}</div>
+  <div className="whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</div>
+);
+
+/** Out of sight it is not laid out, but keeps its height: a list that measures it must not move. */
+const Piece = ({ text }: { text: string }) => (
+  <div className="[contain-intrinsic-height:auto_16000px] [content-visibility:auto]">
+    <Plain text={text} />
+  </div>
 );

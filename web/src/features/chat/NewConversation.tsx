@@ -35,7 +35,7 @@ export function NewConversation() {
       <div className="mx-auto flex min-h-full max-w-(--column-width) flex-col justify-center gap-6 px-4 py-10">
         <div className="text-center">
           <h1 className="text-3xl font-semibold tracking-tight">What shall we do?</h1>
-          <p className="mt-1.5 text-md text-ink-soft">
+          <p className="mt-1.5 text-balance text-md text-ink-soft">
             Ask, and the model uses the tools of your servers. You see every step, and what matters asks you
             first.
           </p>

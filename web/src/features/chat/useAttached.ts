@@ -6,6 +6,8 @@ import { type Attached, readFile } from "./actions";
 
 const MOST_BYTES = 20_000_000;
 const MOST_FILES = 20;
+/** Browsers take minutes to put a text of many lines into a field: from here on it becomes a file. */
+const LONG_PASTE = 20_000;
 
 export function useAttached() {
   const [files, setFiles] = useState<readonly Attached[]>([]);
@@ -44,6 +46,9 @@ export function useAttached() {
     remove: (place: number) => setFiles((known) => known.filter((_, index) => index !== place)),
     onPaste: (event: React.ClipboardEvent) => {
       const pasted = [...event.clipboardData.files];
+      const text = event.clipboardData.getData("text/plain");
+      if (pasted.length === 0 && text.length > LONG_PASTE)
+        pasted.push(new File([text], "Pasted text.txt", { type: "text/plain" }));
       if (pasted.length === 0) return;
       event.preventDefault();
       void add(pasted);

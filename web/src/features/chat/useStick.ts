@@ -29,8 +29,18 @@ export function useStick() {
     if (scroller === null) return;
     let last = scroller.scrollTop;
     let settled: ReturnType<typeof setTimeout> | undefined;
+    let frame = 0;
+    let held = false;
     const mean = () => {
       meant.current = performance.now();
+    };
+    const isMeant = () => held || performance.now() - meant.current < RECENT_MS;
+    const hold = () => {
+      mean();
+      held = true;
+    };
+    const release = () => {
+      held = false;
     };
     const wheel = (event: WheelEvent) => {
       mean();
@@ -38,8 +48,13 @@ export function useStick() {
     };
     const scrolled = () => {
       const left = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
-      if (scroller.scrollTop < last && performance.now() - meant.current < RECENT_MS) sticks.current = false;
+      if (scroller.scrollTop < last && isMeant()) sticks.current = false;
       if (left <= NEAR && scroller.scrollTop >= last) sticks.current = true;
+      // The list has moved by itself, for rows above that became smaller or larger.
+      if (sticks.current && left > 1 && !isMeant()) {
+        cancelAnimationFrame(frame);
+        frame = requestAnimationFrame(keep);
+      }
       last = scroller.scrollTop;
       setAtEnd(sticks.current || left <= NEAR);
     };
@@ -56,19 +71,26 @@ export function useStick() {
     };
     const resized = new ResizeObserver(keep);
     resized.observe(scroller);
+    // Rows that wrap differently, on a phone that is turned, are measured one after the other.
+    const rows = scroller.querySelector("[data-testid=virtuoso-item-list]");
+    if (rows) resized.observe(rows);
     scroller.addEventListener("scroll", scrolled, { passive: true });
     scroller.addEventListener("wheel", wheel, { passive: true });
     scroller.addEventListener("click", unfolds, { capture: true });
-    for (const kind of ["touchmove", "keydown", "pointerdown"] as const)
+    scroller.addEventListener("pointerdown", hold, { passive: true });
+    for (const kind of ["pointerup", "pointercancel"] as const) window.addEventListener(kind, release);
+    for (const kind of ["touchmove", "keydown"] as const)
       scroller.addEventListener(kind, mean, { passive: true });
     return () => {
       clearTimeout(settled);
+      cancelAnimationFrame(frame);
       resized.disconnect();
       scroller.removeEventListener("scroll", scrolled);
       scroller.removeEventListener("wheel", wheel);
       scroller.removeEventListener("click", unfolds, { capture: true });
-      for (const kind of ["touchmove", "keydown", "pointerdown"] as const)
-        scroller.removeEventListener(kind, mean);
+      scroller.removeEventListener("pointerdown", hold);
+      for (const kind of ["pointerup", "pointercancel"] as const) window.removeEventListener(kind, release);
+      for (const kind of ["touchmove", "keydown"] as const) scroller.removeEventListener(kind, mean);
     };
   }, [scroller, keep]);
 

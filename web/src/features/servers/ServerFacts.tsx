@@ -8,6 +8,7 @@ import { JsonView } from "@/shared/ui/JsonView";
 import { Markdown } from "@/shared/ui/Markdown";
 import { RelativeTime } from "@/shared/ui/RelativeTime";
 import { VisibleText } from "@/shared/ui/VisibleText";
+import { ChannelPush, takesPart } from "./ChannelPush";
 import { commandLine } from "./draft";
 import type { Server } from "./queries";
 import { TRANSPORTS } from "./ServerRow";
@@ -66,6 +67,7 @@ export function About({ server }: { server: Server }) {
             <p className="text-sm text-ink-soft">It gives none.</p>
           )}
         </Card>
+        {takesPart(server) && <ChannelPush server={server} />}
         <Card title="Capabilities">
           <Capabilities server={server} />
         </Card>

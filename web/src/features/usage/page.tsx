@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
+import { modelList } from "@/features/models/queries";
 import { formatCompact, formatCost, formatDuration, formatNumber } from "@/shared/format/format";
 import { Card } from "@/shared/ui/Card";
 import { ErrorState } from "@/shared/ui/ErrorState";
@@ -10,7 +11,7 @@ import { Skeleton, SkeletonRows } from "@/shared/ui/Skeleton";
 import { DayChart } from "./DayChart";
 import { type UsageRow, usageBy, usageByDay } from "./queries";
 import { type Share, Shares } from "./Shares";
-import { beginning, daysSince, nameOf, seriesOf, totalsOf } from "./series";
+import { beginning, daysSince, nameOf, seriesOf, totalsOf, withModelNames } from "./series";
 
 const RANGES = [
   { value: "7", label: "7 days" },
@@ -113,10 +114,11 @@ function SpentByDay({ begin, since }: ByDayProps) {
   const [measure, setMeasure] = useState<(typeof MEASURES)[number]["value"]>("cost");
   const [split, setSplit] = useState<(typeof SPLITS)[number]["value"]>("model");
   const rows = useQuery(usageByDay(split, since));
+  const models = useQuery(modelList).data;
   const days = useMemo(() => daysSince(begin), [begin]);
   const series = useMemo(
-    () => seriesOf(rows.data ?? [], split, measure, days),
-    [rows.data, split, measure, days],
+    () => seriesOf(withModelNames(rows.data ?? [], models), split, measure, days),
+    [rows.data, models, split, measure, days],
   );
   const what = MEASURES.find((one) => one.value === measure)?.label ?? "";
   return (
@@ -168,8 +170,9 @@ const spent = (row: UsageRow): Pick<Share, "amount" | "value" | "detail"> => ({
 
 function ByModel({ since }: { since: string }) {
   const rows = useQuery(usageBy("model", since));
+  const models = useQuery(modelList).data;
   if (!rows.data) return <SkeletonRows rows={3} />;
-  const shares = rows.data.map((row) => ({
+  const shares = withModelNames(rows.data, models).map((row) => ({
     key: row.model ?? "",
     name: nameOf(row, "model"),
     ...spent(row),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { UsageRow } from "./queries";
-import { beginning, daysSince, nameOf, OTHERS, seriesOf, totalsOf } from "./series";
+import { beginning, daysSince, nameOf, OTHERS, seriesOf, totalsOf, withModelNames } from "./series";
 
 const row = (changes: Partial<UsageRow>): UsageRow => changes as UsageRow;
 const DAYS = ["2026-03-28", "2026-03-29", "2026-03-30"];
@@ -43,6 +43,12 @@ test("names are those of people, not of tables", () => {
   expect(nameOf(row({ server: "native" }), "server")).toBe("Own tools");
   expect(nameOf(row({ channel_id: "ch_1", name: "Taxes" }), "channel")).toBe("Taxes");
   expect(nameOf(row({ model: null }), "model")).toBe("No model");
+  const [known, gone] = withModelNames(
+    [row({ model: "model_1" }), row({ model: "model_2" })],
+    [{ id: "model_1", name: "Clever" }],
+  );
+  expect(nameOf(known as UsageRow, "model")).toBe("Clever");
+  expect(nameOf(gone as UsageRow, "model")).toBe("model_2");
 });
 
 test("totals tell how many runs have no price", () => {

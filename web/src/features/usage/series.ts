@@ -22,7 +22,16 @@ export const shown: Record<Measure, (value: number) => string> = {
 export function nameOf(row: UsageRow, split: Split): string {
   if (split === "server") return row.server === "native" ? "Own tools" : (row.server ?? "Unknown");
   if (split === "channel") return row.name ?? row.channel_id ?? "Unknown";
-  return row.model ?? "No model";
+  return row.name ?? row.model ?? "No model";
+}
+
+/** Runs keep the id of their model; people know it by its name. One that was removed keeps its id. */
+export function withModelNames(
+  rows: readonly UsageRow[],
+  models: readonly { id: string; name: string }[] | undefined,
+): UsageRow[] {
+  const names = new Map(models?.map((model) => [model.id, model.name]));
+  return rows.map((row) => ({ ...row, name: row.name ?? names.get(row.model ?? "") ?? null }));
 }
 
 const pad = (value: number): string => String(value).padStart(2, "0");

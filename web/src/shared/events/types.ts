@@ -71,6 +71,14 @@ export interface EventData {
     wait: number;
   };
   "run.finished": Schemas["Run"];
+  "playground.updated": {
+    name: string;
+    scope: "global" | "project";
+    project: string | null;
+    change: "created" | "updated" | "deleted";
+    path: string | null;
+  };
+  "playground.console": { name: string; scope: "global" | "project"; project: string | null };
   gap: { reason: string };
 }
 

@@ -23,9 +23,9 @@ export function CodeBlock({ code, language, fold = 40, wrap = false, className }
         className,
       )}
     >
-      <div className="absolute top-1 right-1 flex items-center gap-1.5">
-        {language && <span className="text-2xs text-ink-faint">{language}</span>}
-        <CopyButton text={code} className="bg-sunken/80" />
+      <div className="absolute top-1 right-1 flex items-center gap-1.5 rounded-sm bg-sunken pl-1.5">
+        {language && <span className="text-2xs text-ink-faint max-sm:hidden">{language}</span>}
+        <CopyButton text={code} />
       </div>
       <pre
         tabIndex={0}

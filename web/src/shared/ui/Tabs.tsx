@@ -7,6 +7,8 @@ export interface Tab<T extends string> {
   /** A number beside it. */
   count?: number;
   content: ReactNode;
+  /** It goes on while another tab is shown. */
+  keep?: boolean;
 }
 
 interface TabsProps<T extends string> {
@@ -36,7 +38,12 @@ export function Tabs<T extends string>({ label, tabs, value, onChange }: TabsPro
         ))}
       </Radix.List>
       {tabs.map((tab) => (
-        <Radix.Content key={tab.value} value={tab.value} className="pt-4 outline-none">
+        <Radix.Content
+          key={tab.value}
+          value={tab.value}
+          forceMount={tab.keep || undefined}
+          className="pt-4 outline-none data-[state=inactive]:hidden"
+        >
           {tab.content}
         </Radix.Content>
       ))}

@@ -23,10 +23,16 @@ def upgrade() -> None:
     _create_servers()
     _create_settings()
     _create_tool_calls()
+    _create_worktrees()
+    _create_agent_messages()
+    _create_agents()
     _create_catalogues()
+    _create_channel_origins()
     _create_messages()
+    _create_reads()
     _create_runs()
     _create_server_tools()
+    _create_tokens()
     _create_tool_preferences()
 
 
@@ -66,6 +72,8 @@ def _create_channels() -> None:
         sa.Column("created_at", columns.Moment(), nullable=False),
         sa.Column("system_prompt", sa.Text(), nullable=True),
         sa.Column("model", sa.Text(), nullable=True),
+        sa.Column("runner", columns.Json(), nullable=True),
+        sa.Column("cost_raised", sa.Float(), nullable=True),
         sa.ForeignKeyConstraint(
             ["parent_id"], ["channels.id"], name=op.f("fk_channels_parent_id"), ondelete="CASCADE"
         ),
@@ -165,6 +173,7 @@ def _create_servers() -> None:
         sa.Column("tool_timeout", sa.Integer(), nullable=False),
         sa.Column("connect_timeout", sa.Integer(), nullable=False),
         sa.Column("parallel", sa.String(length=12), nullable=False),
+        sa.Column("channel_push", sa.String(length=64), nullable=True),
         sa.Column("held", sa.Boolean(), nullable=False),
         sa.Column("approved_hash", sa.String(length=64), nullable=True),
         sa.Column("created_at", columns.Moment(), nullable=False),
@@ -209,11 +218,74 @@ def _create_tool_calls() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_tool_calls")),
     )
     with op.batch_alter_table("tool_calls", schema=None) as batch_op:
+        batch_op.create_index(
+            "ix_tool_calls_at_measured", ["at", "server", "status", "duration_ms"], unique=False
+        )
         batch_op.create_index("ix_tool_calls_channel_id_id", ["channel_id", "id"], unique=False)
         batch_op.create_index("ix_tool_calls_run_id_id", ["run_id", "id"], unique=False)
         batch_op.create_index("ix_tool_calls_server_id", ["server", "id"], unique=False)
         batch_op.create_index("ix_tool_calls_status_id", ["status", "id"], unique=False)
         batch_op.create_index("ix_tool_calls_tool_id", ["tool", "id"], unique=False)
+
+
+def _create_worktrees() -> None:
+    op.create_table(
+        "worktrees",
+        sa.Column("id", sa.String(length=64), nullable=False),
+        sa.Column("state", sa.String(length=8), nullable=False),
+        sa.Column("repository", sa.Text(), nullable=False),
+        sa.Column("path", sa.Text(), nullable=False),
+        sa.Column("git_dir", sa.Text(), nullable=False),
+        sa.Column("branch", sa.Text(), nullable=False),
+        sa.Column("base", sa.Text(), nullable=False),
+        sa.Column("start_commit", sa.String(length=64), nullable=False),
+        sa.Column("created_at", columns.Moment(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_worktrees")),
+    )
+
+
+def _create_agent_messages() -> None:
+    op.create_table(
+        "agent_messages",
+        sa.Column("id", sa.String(length=64), nullable=False),
+        sa.Column("seq", columns.BigInt(), nullable=False),
+        sa.Column("channel_id", sa.String(length=64), nullable=False),
+        sa.Column("from_agent", sa.Text(), nullable=False),
+        sa.Column("to_agent_id", sa.Text(), nullable=False),
+        sa.Column("content", sa.Text(), nullable=False),
+        sa.Column("state", sa.String(length=12), nullable=False),
+        sa.Column("at", columns.Moment(), nullable=False),
+        sa.Column("delivered_at", columns.Moment(), nullable=True),
+        sa.Column("ended_at", columns.Moment(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["channel_id"], ["channels.id"], name=op.f("fk_agent_messages_channel_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_agent_messages")),
+    )
+    with op.batch_alter_table("agent_messages", schema=None) as batch_op:
+        batch_op.create_index(
+            "ix_agent_messages_receiver", ["channel_id", "to_agent_id", "seq"], unique=False
+        )
+        batch_op.create_index("ix_agent_messages_sender", ["channel_id", "from_agent", "seq"], unique=False)
+        batch_op.create_index(batch_op.f("ix_agent_messages_seq"), ["seq"], unique=False)
+        batch_op.create_index(batch_op.f("ix_agent_messages_state"), ["state"], unique=False)
+
+
+def _create_agents() -> None:
+    op.create_table(
+        "agents",
+        sa.Column("channel_id", sa.String(length=64), nullable=False),
+        sa.Column("id", sa.String(length=200), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("status", sa.Text(), nullable=False),
+        sa.Column("work_summary", sa.Text(), nullable=False),
+        sa.Column("registered_at", columns.Moment(), nullable=False),
+        sa.Column("last_seen", columns.Moment(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["channel_id"], ["channels.id"], name=op.f("fk_agents_channel_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("channel_id", "id", name=op.f("pk_agents")),
+    )
 
 
 def _create_catalogues() -> None:
@@ -238,6 +310,23 @@ def _create_catalogues() -> None:
     )
 
 
+def _create_channel_origins() -> None:
+    op.create_table(
+        "channel_origins",
+        sa.Column("channel_id", sa.String(length=64), nullable=False),
+        sa.Column("origin_id", sa.String(length=64), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["channel_id"], ["channels.id"], name=op.f("fk_channel_origins_channel_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["origin_id"], ["channels.id"], name=op.f("fk_channel_origins_origin_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("channel_id", name=op.f("pk_channel_origins")),
+    )
+    with op.batch_alter_table("channel_origins", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_channel_origins_origin_id"), ["origin_id"], unique=False)
+
+
 def _create_messages() -> None:
     op.create_table(
         "messages",
@@ -249,6 +338,8 @@ def _create_messages() -> None:
         sa.Column("state", sa.String(length=16), nullable=False),
         sa.Column("content", sa.Text(), nullable=False),
         sa.Column("author_id", sa.Text(), nullable=False),
+        sa.Column("speaker", sa.String(length=12), server_default="person", nullable=False),
+        sa.Column("mentions", columns.Json(), nullable=True),
         sa.Column("tool_calls", columns.Json(), nullable=False),
         sa.Column("tool_call_id", sa.Text(), nullable=True),
         sa.Column("is_error", sa.Boolean(), nullable=False),
@@ -269,6 +360,22 @@ def _create_messages() -> None:
         batch_op.create_index("ix_messages_run_id_id", ["run_id", "id"], unique=False)
 
 
+def _create_reads() -> None:
+    op.create_table(
+        "reads",
+        sa.Column("person_id", sa.Text(), nullable=False),
+        sa.Column("channel_id", sa.String(length=64), nullable=False),
+        sa.Column("message_id", sa.String(length=64), nullable=False),
+        sa.Column("at", columns.Moment(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["channel_id"], ["channels.id"], name=op.f("fk_reads_channel_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("person_id", "channel_id", name=op.f("pk_reads")),
+    )
+    with op.batch_alter_table("reads", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_reads_channel_id"), ["channel_id"], unique=False)
+
+
 def _create_runs() -> None:
     op.create_table(
         "runs",
@@ -282,6 +389,7 @@ def _create_runs() -> None:
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("usage", columns.Json(), nullable=False),
         sa.Column("cost", sa.Float(), nullable=True),
+        sa.Column("cost_raised", sa.Float(), nullable=True),
         sa.Column("error", sa.Text(), nullable=True),
         sa.Column("created_at", columns.Moment(), nullable=False),
         sa.Column("started_at", columns.Moment(), nullable=True),
@@ -310,6 +418,28 @@ def _create_server_tools() -> None:
         ),
         sa.PrimaryKeyConstraint("server_id", "name", name=op.f("pk_server_tools")),
     )
+
+
+def _create_tokens() -> None:
+    op.create_table(
+        "tokens",
+        sa.Column("id", sa.String(length=64), nullable=False),
+        sa.Column("hash", sa.String(length=64), nullable=False),
+        sa.Column("channel_id", sa.String(length=64), nullable=False),
+        sa.Column("project", sa.Text(), nullable=True),
+        sa.Column("agent_id", sa.Text(), nullable=True),
+        sa.Column("author_id", sa.Text(), nullable=True),
+        sa.Column("flags", columns.Json(), nullable=False),
+        sa.Column("created_at", columns.Moment(), nullable=False),
+        sa.Column("expires_at", columns.Moment(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["channel_id"], ["channels.id"], name=op.f("fk_tokens_channel_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_tokens")),
+        sa.UniqueConstraint("hash", name=op.f("uq_tokens_hash")),
+    )
+    with op.batch_alter_table("tokens", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_tokens_channel_id"), ["channel_id"], unique=False)
 
 
 def _create_tool_preferences() -> None:

@@ -1,0 +1,187 @@
+"""A picture of every screen of a hub in use, in both themes and two widths.
+
+They are looked at as far as a program can: not blank, nothing wider than the screen. With
+MANYHANDS_PICTURES=1 all four of each screen are made, and those that the documentation shows are written
+to `docs/img`; otherwise two of each, to save time.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from tests.test_daemon import Daemon
+from tests.web.accessibility import SETTLED
+from tests.web.conftest import SOON_MS, address, daemons
+from tests.web.office import answers, furnish, programs
+from tests.web.talking_model import talking
+
+DOCS = Path(__file__).parents[2] / "docs"
+WRITES = bool(os.environ.get("MANYHANDS_PICTURES"))
+SIZES = {"wide": (1440, 900), "phone": (390, 844)}
+Theme = Literal["light", "dark"]
+KEPT = {
+    "answer-light-wide", "chat-dark-wide", "chat-dark-phone", "welcome-light-wide", "home-dark-wide",
+    "approvals-light-wide", "approvals-light-phone", "servers-light-wide", "server-dark-wide",
+    "add-server-light-wide", "log-dark-wide", "models-light-wide", "usage-light-wide",
+    "settings-light-wide", "status-dark-wide",
+}  # fmt: skip
+# Small, and the number of its colours: one colour is a page that shows nothing.
+ENCODE = """async (png) => {
+    const picture = new Image();
+    picture.src = `data:image/png;base64,${png}`;
+    await picture.decode();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [picture.width, picture.height];
+    const context = canvas.getContext("2d");
+    context.drawImage(picture, 0, 0);
+    const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+    return [new Set(new Uint32Array(data.buffer)).size, canvas.toDataURL("image/webp", 0.86).split(",")[1]];
+}"""
+
+
+@dataclass(frozen=True)
+class Office:
+    """A furnished hub, and two conversations in it; the second one waits for a word."""
+
+    daemon: Daemon
+    report: str
+    release: str
+    places: dict[str, str]
+
+
+def shown(places: dict[str, str], route: Route) -> None:
+    """Answers of the API with the places of a person's machine instead of the tests' own."""
+    answer = route.fetch()
+    text = answer.text()
+    for ours, theirs in places.items():
+        text = text.replace(ours, theirs)
+    route.fulfill(response=answer, body=text)
+
+
+@pytest.fixture
+def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Office]:
+    monkeypatch.setenv("PATH", f"{programs(tmp_path / 'bin')}{os.pathsep}{os.environ['PATH']}")
+    with ExitStack() as stack:
+        model = stack.enter_context(talking(answers))
+        daemon = stack.enter_context(daemons(tmp_path / "home"))()
+        report, release = furnish(daemon, model, tmp_path / "shop")
+        places = {str(tmp_path / "home"): "/home/ada/.manyhands", str(tmp_path / "shop"): "/home/ada/shop"}
+        places |= {str(Path.cwd()): "/home/ada", f":{model.port}": ":11434"}
+        yield Office(daemon, report, release, places)
+
+
+def open_chat(page: Page) -> None:
+    page.get_by_role("button", name="Allow once").wait_for()
+
+
+def open_tool(page: Page) -> None:
+    page.get_by_role("button", name="merge_pull_request").click()
+    page.get_by_text("Offered to models").wait_for()
+
+
+def open_dialog(page: Page) -> None:
+    page.get_by_role("button", name="Add server").click()
+    page.get_by_role("tab", name="Well-known").click()
+
+
+def see(words: str) -> Any:
+    return lambda page: page.get_by_text(words).first.wait_for()
+
+
+def screens(office: Office) -> dict[str, tuple[str, Any]]:
+    """Where each screen is, and what is waited for there."""
+    github = next(one for one in office.daemon.get("/servers")["items"] if one["name"] == "github")
+    calls = office.daemon.get("/tool-calls?tool=list_commits&limit=200")["items"]
+    call = next(one for one in calls if one["run_id"])
+    return {
+        "home": ("/", see("Sonnet")),
+        "chat": (f"/c/{office.release}", open_chat),
+        "answer": (f"/c/{office.report}", see("Revenue")),
+        "approvals": ("/approvals", open_chat),
+        "servers": ("/servers", see("calendar-mcp")),
+        "server": (f"/servers/{github['id']}", open_tool),
+        "add-server": ("/servers", open_dialog),
+        "log": ("/log", see("Share of errors")),
+        "call": (f"/log/{call['id']}", see("The run it belongs to")),
+        "models": ("/models", see("Qwen at home")),
+        "usage": ("/usage", see("Sonnet")),
+        "settings": ("/settings", see("Iteration limit")),
+        "status": ("/status", see("Storage")),
+        "welcome": ("/welcome", see("Ask the demo model")),
+    }
+
+
+@pytest.fixture
+def camera(browser: Browser, office: Office) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
+    context.set_default_timeout(SOON_MS)
+    context.add_init_script("localStorage.setItem('manyhands.welcomed', 'yes')")
+    page = context.new_page()
+    page.route(re.compile("/api/"), partial(shown, office.places))
+    page.goto(address(office.daemon))
+    yield page
+    page.unroute_all(behavior="ignoreErrors")
+    context.close()
+
+
+def test_every_screen_has_its_picture_in_both_themes_and_widths(
+    office: Office, camera: Page, browser: Browser, tmp_path: Path
+) -> None:
+    out = tmp_path / "pictures"
+    dark_room = browser.new_page()
+    for name, (path, ready) in screens(office).items():
+        camera.set_viewport_size({"width": 1440, "height": 900})
+        camera.goto(f"{office.daemon.url}{path}")
+        ready(camera)
+        for size, (width, height) in SIZES.items():
+            camera.set_viewport_size({"width": width, "height": height})
+            for theme in themes_of(size):
+                taken = f"{name}-{theme}-{size}"
+                colours, picture = dark_room.evaluate(ENCODE, shoot(camera, theme))
+                assert colours > 20, f"{taken} is blank"
+                keep(picture, taken, out)
+            assert camera.evaluate("document.documentElement.scrollWidth <= innerWidth"), (name, size)
+            if name == "chat":  # it stays at its end when a window becomes another
+                expect(camera.get_by_role("button", name="Allow once")).to_be_in_viewport(ratio=1)
+    dark_room.close()
+    assert len(list(out.iterdir())) == len(screens(office)) * (4 if WRITES else 2)
+
+
+def themes_of(size: str) -> tuple[Theme, ...]:
+    if WRITES:
+        return ("light", "dark")
+    return ("light",) if size == "wide" else ("dark",)
+
+
+def shoot(page: Page, theme: Theme) -> str:
+    page.emulate_media(color_scheme=theme)
+    page.locator(f"html[data-theme={theme}]").wait_for()
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
+    page.evaluate(SETTLED)
+    return base64.b64encode(page.screenshot()).decode()
+
+
+def keep(picture: str, name: str, out: Path) -> None:
+    out.mkdir(exist_ok=True)
+    (out / f"{name}.webp").write_bytes(base64.b64decode(picture))
+    if WRITES and name in KEPT:
+        (DOCS / "img" / f"{name}.webp").write_bytes(base64.b64decode(picture))
+
+
+def test_the_documentation_shows_all_pictures_that_are_kept_and_they_are_small() -> None:
+    pages = [DOCS.parent / "README.md", *DOCS.glob("*.md")]
+    shown = {name for page in pages for name in re.findall(r"img/([\w-]+)\.webp\)", page.read_text("utf-8"))}
+    kept = {file.stem: file.stat().st_size for file in (DOCS / "img").glob("*.webp")}
+    assert shown == set(kept) == KEPT
+    assert max(kept.values()) < 120_000
