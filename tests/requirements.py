@@ -180,17 +180,6 @@ REQUIREMENTS = (
         "A worktree with uncommitted, unmerged or unpushed work is never removed without saying what would "
         "be lost and being told to; all of them are listed with size and state, and merged ones cleaned up.",
     ),
-    # --- quality
-    Requirement(
-        "L41",
-        "Every function is seen where it begins and ends, arrow functions and those in JSX too, and a nested "
-        "one is charged to itself alone.",
-    ),
-    Requirement(
-        "L42",
-        "A gate on quality fails on new problems only: what was there before, and did not get worse, passes "
-        "wherever its lines have gone.",
-    ),
     # --- pages
     Requirement(
         "L45",
