@@ -30,17 +30,23 @@ TOKENS, PER_SECOND = 2_000, 200
 HIDDEN = 9
 ROUNDS = 5
 WAIT_MS = 120_000
-LAST = "This is the end of it."
+FIRST, LAST = "word1", "This is the end of it."
 WATCH = """window.__long = [];
 new PerformanceObserver((found) => {
     for (const one of found.getEntries()) window.__long.push(one.duration);
 }).observe({ type: "longtask" });
 localStorage.setItem("manyhands.welcomed", "yes");"""
 # Every page of this browser is shown; a tab behind others is told so, and paints nothing.
-HIDE = """Object.defineProperty(document, "visibilityState", { get: () => "hidden" });
+HIDE = """(() => {
+Object.defineProperty(document, "visibilityState", { get: () => "hidden" });
 Object.defineProperty(document, "hidden", { get: () => true });
 window.requestAnimationFrame = () => 0;
-document.dispatchEvent(new Event("visibilitychange"));"""
+document.documentElement.style.visibility = "hidden";
+const still = new CSSStyleSheet();
+still.replaceSync("*, ::before, ::after { animation: none !important; transition: none !important }");
+document.adoptedStyleSheets = [...document.adoptedStyleSheets, still];
+document.dispatchEvent(new Event("visibilitychange"));
+})()"""
 # Milliseconds since the page was asked for until one can write in it, and the JavaScript that came with it.
 USABLE = """new Promise((done) => {
     const look = () => {
@@ -187,8 +193,9 @@ def _streaming(report: Report, browser: Browser, hub: Hub, channel_id: str) -> N
         _settled(page, where)
         page.get_by_label("Your message").fill("Go on")
         page.evaluate("window.__long = []")
-        began = time.perf_counter()
         page.get_by_label("Your message").press("Enter")
+        page.get_by_text(FIRST).wait_for()
+        began = time.perf_counter()
         page.get_by_text(LAST).wait_for()
         took = time.perf_counter() - began
         page.locator("[data-row=closing]").last.wait_for()

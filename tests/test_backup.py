@@ -243,7 +243,7 @@ def test_an_archive_that_was_changed_is_refused_and_nothing_is_touched(
     with pytest.raises(InvalidError, match=message):
         restore_backup(other, saved)
     shown = {path.name for path in other.path.iterdir() if not path.name.startswith(".")}
-    assert shown == {"lock", "logs", "results"}
+    assert shown == {"lock", "logs", "results", "run"}
     assert not list(other.path.glob(".restore-*"))
     assert not list(saved.parent.glob("**/evil"))
 

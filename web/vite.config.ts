@@ -14,6 +14,10 @@ const proxy = {
   headers: { origin: daemon, ...(token ? { authorization: `Bearer ${token}` } : {}) },
 };
 
+// Heavy libraries stay apart, with the one part that needs each.
+const SHARED =
+  /^(?!.*node_modules[\\/](?:echarts|zrender|@xyflow|d3-|@codemirror|@lezer|micromark|mdast|remark|react-markdown|unified|hast|vfile|unist))/;
+
 export default defineConfig({
   plugins: [react(), tailwind()],
   resolve: { alias: { "@": new URL("./src", import.meta.url).pathname } },
@@ -28,7 +32,13 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1500,
-    rollupOptions: { output: { entryFileNames: "ui/[name]-[hash].js" } },
+    rolldownOptions: {
+      output: {
+        entryFileNames: "ui/[name]-[hash].js",
+        // What pages share is one file: dozens of small ones are dozens of requests before anything is seen.
+        codeSplitting: { groups: [{ name: "shared", minShareCount: 2, test: SHARED }] },
+      },
+    },
   },
   test: {
     environment: "jsdom",

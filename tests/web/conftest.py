@@ -82,7 +82,7 @@ def shared_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 
 @pytest.fixture
 def daemon(shared_daemon: Daemon) -> Iterator[Daemon]:
-    """A daemon without servers, models, channels, rules and playgrounds, all its settings the default ones."""
+    """A daemon without servers, models, channels, rules and playgrounds, with default settings."""
     before = shared_daemon.get("/settings")
     yield shared_daemon
     forget(shared_daemon, before)

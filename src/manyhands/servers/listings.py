@@ -85,6 +85,8 @@ def _why_not_connected(name: str, held: bool, state: ConnectionState) -> str | N
     match state.status:
         case ServerStatus.CONNECTED:
             return None
+        case ServerStatus.CONNECTING if error:
+            return f"server {name} failed: {error}; trying again, or run `manyhands servers reconnect {name}`"
         case ServerStatus.CONNECTING:
             return f"server {name} is still connecting"
         case ServerStatus.NEEDS_AUTH:

@@ -1,12 +1,14 @@
-/** Which address shows which page. Pages are loaded when they are first opened. */
+/** Which address shows which page. The chat is there from the start; other pages come when they are first opened. */
 import {
   createRootRoute,
   createRoute,
   createRouter,
   lazyRouteComponent as lazy,
 } from "@tanstack/react-router";
+import ChatPage from "@/features/chat/page";
 import { ErrorState } from "@/shared/ui/ErrorState";
 import { SkeletonRows } from "@/shared/ui/Skeleton";
+import HomePage from "./HomePage";
 import { NotFound } from "./NotFound";
 import { Shell } from "./Shell";
 
@@ -18,11 +20,11 @@ const text = (value: unknown): string | undefined => (typeof value === "string" 
 type LogSearch = Partial<Record<"server" | "tool" | "status" | "channel" | "run" | "q", string>>;
 
 const routes = [
-  createRoute({ getParentRoute, path: "/", component: lazy(() => import("./HomePage")) }),
+  createRoute({ getParentRoute, path: "/", component: HomePage }),
   createRoute({
     getParentRoute,
     path: "/c/$channelId",
-    component: lazy(() => import("@/features/chat/page")),
+    component: ChatPage,
   }),
   createRoute({
     getParentRoute,
