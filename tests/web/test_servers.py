@@ -11,7 +11,7 @@ import psutil
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.test_daemon import HAND_SERVER, Daemon, add_hand
+from tests.test_daemon import HAND_SERVER, Daemon, add_hand, until
 from tests.web.accessibility import serious_findings
 from tests.web.conftest import OpenPage, address
 from tests.web.strange_server import MARKUP
@@ -240,7 +240,7 @@ def test_built_in_tools_have_the_same_viewer(daemon: Daemon, open_page: OpenPage
     assert daemon.get("/rules")["items"][0]["effect"] == "deny"
     page.get_by_role("switch", name="fetch_url on").click()
     expect(page.get_by_role("listitem").filter(has_text="fetch_url").first).not_to_contain_text("Off")
-    assert daemon.get("/rules")["items"] == []
+    until(lambda: daemon.get("/rules")["items"] == [])
 
 
 def test_one_of_the_gallery_asks_only_for_what_it_needs(daemon: Daemon, open_page: OpenPage) -> None:
