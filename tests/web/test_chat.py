@@ -177,7 +177,8 @@ def test_what_is_said_meanwhile_is_queued_edited_withdrawn_and_read(
     queue.get_by_role("button", name="Edit the queued message").click()
     queue.get_by_label("Queued message").fill("second, better")
     queue.get_by_role("button", name="Save").click()
-    expect(queue.get_by_label("Queued message")).to_have_count(0)  # it goes when the hub has the new words
+    expect(queue.get_by_role("textbox")).to_have_count(0)  # it goes when the hub has the new words
+    expect(queue.get_by_text("second, better")).to_be_visible()
     gate.set()
     expect(page.get_by_role("article", name="You said")).to_have_text(
         [re.compile("go"), re.compile("second, better")]
