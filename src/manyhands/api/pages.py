@@ -98,7 +98,7 @@ def client_page(request: Request) -> Response:
         return _file(_built(), name, request.headers)
     index = _built() / "index.html"
     if not index.is_file():
-        return page("not-built.html", 503)
+        return words_page("not-built.html", 503)
     return _with_nonce(index.read_bytes(), frames=_playgrounds_of(request))
 
 
@@ -134,7 +134,15 @@ def _file(folder: Traversable, name: str, asked: Headers) -> Response:
     return Response(plain.read_bytes(), 200, headers, _kind(name))
 
 
+def words_page(name: str, status: int = 200) -> Response:
+    """A page with a few words of ours, from one of the files in `pages/`."""
+    return _framed(_read(name), status)
+
+
 def message_page(title: str, text: str, status: int = 200) -> Response:
     """A page with one message, for a browser that comes back from elsewhere."""
-    content = _read("message.html").replace(b"TITLE", html.escape(title).encode())
-    return _with_nonce(content.replace(b"TEXT", html.escape(text).encode()), status)
+    return _framed(f"<h1>{html.escape(title)}</h1>\n<p>{html.escape(text)}</p>".encode(), status)
+
+
+def _framed(words: bytes, status: int) -> Response:
+    return _with_nonce(_read("frame.html").replace(b"MANYHANDS_WORDS", words), status)

@@ -18,7 +18,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manyhands.access.types import PRINCIPAL, Principal
-from manyhands.api.pages import page, policy
+from manyhands.api.pages import policy, words_page
 from manyhands.api.problems import for_path, problem_of, unexpected
 from manyhands.errors import (
     ManyhandsError,
@@ -89,7 +89,7 @@ class Gate:
             answer = await self._check(scope)
         except UnauthorizedError as error:
             refusal = for_path(scope["path"], problem_of(error))
-            answer = page("welcome.html", 401) if _wants_page(scope) else refusal
+            answer = words_page("welcome.html", 401) if _wants_page(scope) else refusal
         except ManyhandsError as error:
             answer = for_path(scope["path"], problem_of(error))
         if answer is not None:
