@@ -1,5 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query";
-import { type Follow, upsert } from "@/shared/events/follow";
+import { amend, type Follow, upsert } from "@/shared/events/follow";
 import {
   type Agent,
   type AgentMessage,
@@ -19,18 +19,15 @@ export function withReceipt(list: readonly AgentMessage[], news: AgentMessage): 
 }
 
 function take(cache: QueryClient, news: AgentMessage, agentId: string): void {
-  cache.setQueryData(
-    agentMessages(news.channel_id, agentId).queryKey,
-    (list) => list && withReceipt(list, news),
-  );
+  amend(cache, agentMessages(news.channel_id, agentId).queryKey, (list) => withReceipt(list, news));
 }
 
 export const follow: Follow = (events, cache) => {
   events.on(["agent.registered", "agent.updated"], ({ data }) => {
-    cache.setQueryData(agentList.queryKey, (list) => list && upsert(list, data, place));
+    amend(cache, agentList.queryKey, (list) => upsert(list, data, place));
   });
   events.on("agent.unregistered", ({ data }) => {
-    cache.setQueryData(agentList.queryKey, (list) => list?.filter((one) => place(one) !== place(data)));
+    amend(cache, agentList.queryKey, (list) => list.filter((one) => place(one) !== place(data)));
   });
   events.on("agent.message", ({ data }) => {
     take(cache, data, data.to_agent_id);

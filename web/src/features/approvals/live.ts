@@ -1,15 +1,15 @@
-import { type Follow, readAnew, upsert } from "@/shared/events/follow";
+import { amend, type Follow, readAnew, upsert } from "@/shared/events/follow";
 import { pastApprovals, pendingApprovals, ruleList } from "./queries";
 
 export const follow: Follow = (events, cache) => {
   events.on("approval.requested", ({ data }) => {
-    cache.setQueryData(pendingApprovals.queryKey, (list) => list && upsert(list, data, (one) => one.id));
+    amend(cache, pendingApprovals.queryKey, (list) => upsert(list, data, (one) => one.id));
   });
   events.on("approval.resolved", ({ data }) => {
-    cache.setQueryData(pendingApprovals.queryKey, (list) => list?.filter((one) => one.id !== data.id));
-    cache.setQueryData(pastApprovals.queryKey, (known) => {
-      const [newest, ...older] = known?.pages ?? [];
-      if (known === undefined || newest === undefined) return known;
+    amend(cache, pendingApprovals.queryKey, (list) => list.filter((one) => one.id !== data.id));
+    amend(cache, pastApprovals.queryKey, (known) => {
+      const [newest, ...older] = known.pages;
+      if (newest === undefined) return known;
       const isKnown = known.pages.some((page) => page.items.some((one) => one.id === data.id));
       const pages = isKnown
         ? known.pages.map((page) => ({

@@ -1,5 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query";
-import { type Follow, readAnew, upsert } from "@/shared/events/follow";
+import { amend, type Follow, readAnew, upsert } from "@/shared/events/follow";
 import { liveTexts } from "./liveTexts";
 import { type Change, missed } from "./missed";
 import { notices } from "./notices";
@@ -49,8 +49,7 @@ function change(cache: QueryClient, channelId: string, how: Change, everywhere =
 }
 
 function touch(cache: QueryClient, channelId: string, how: (known: Activity) => Partial<Activity>): void {
-  cache.setQueryData(activityMap.queryKey, (map) => {
-    if (map === undefined) return map;
+  amend(cache, activityMap.queryKey, (map) => {
     const known = map[channelId] ?? quiet(channelId);
     return { ...map, [channelId]: { ...known, ...how(known) } };
   });
@@ -72,11 +71,11 @@ const counts = (message: Message): boolean =>
 
 export const follow: Follow = (events, cache) => {
   events.on(["channel.created", "channel.updated"], ({ data }) => {
-    cache.setQueryData(channelList.queryKey, (list) => list && upsert(list, data, (one) => one.id));
+    amend(cache, channelList.queryKey, (list) => upsert(list, data, (one) => one.id));
   });
   events.on("channel.deleted", ({ data }) => {
-    cache.setQueryData(channelList.queryKey, (list) =>
-      list?.filter((one) => one.id !== data.id && one.parent_id !== data.id),
+    amend(cache, channelList.queryKey, (list) =>
+      list.filter((one) => one.id !== data.id && one.parent_id !== data.id),
     );
   });
   events.on("channel.rewound", ({ data }) => change(cache, data.channel_id, without(data.message_id), true));

@@ -1,5 +1,4 @@
-import type { Follow } from "@/shared/events/follow";
-import { upsert } from "@/shared/events/follow";
+import { amend, type Follow, upsert } from "@/shared/events/follow";
 import { callById, callsKey, callsOfRun } from "./queries";
 
 export const follow: Follow = (events, cache) => {
@@ -10,8 +9,7 @@ export const follow: Follow = (events, cache) => {
     // Arguments are cut in events: what is known in full is read again.
     void cache.invalidateQueries({ queryKey: callById(data.id).queryKey });
     if (data.run_id)
-      cache.setQueryData(callsOfRun(data.run_id).queryKey, (list) => {
-        if (list === undefined) return list;
+      amend(cache, callsOfRun(data.run_id).queryKey, (list) => {
         const isKnown = list.some((one) => one.id === data.id);
         return isKnown ? upsert(list, data, (one) => one.id) : [...list, data];
       });

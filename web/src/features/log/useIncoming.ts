@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { useEvent } from "@/shared/events/events";
+import { amend } from "@/shared/events/follow";
 import { matchesFilter, withChanged, withNew } from "./incoming";
 import { type Call, type CallFilter, callById, callLog } from "./queries";
 
@@ -27,7 +28,7 @@ export function useIncoming(filter: CallFilter, atHead: boolean): { held: number
     const calls = [...held.current.values()];
     held.current.clear();
     setCount(0);
-    cache.setQueryData(options.queryKey, (pages) => pages && withNew(pages, calls));
+    amend(cache, options.queryKey, (pages) => withNew(pages, calls));
   }, [cache, key]);
 
   useEffect(() => {
@@ -36,8 +37,8 @@ export function useIncoming(filter: CallFilter, atHead: boolean): { held: number
 
   const hear = (call: Call) => {
     let isNew = true;
-    cache.setQueryData(options.queryKey, (pages) => {
-      const changed = pages && withChanged(pages, call, filter);
+    amend(cache, options.queryKey, (pages) => {
+      const changed = withChanged(pages, call, filter);
       if (changed) isNew = false;
       return changed ?? pages;
     });

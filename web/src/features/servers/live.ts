@@ -1,4 +1,4 @@
-import { type Follow, readAnew } from "@/shared/events/follow";
+import { amend, type Follow, readAnew } from "@/shared/events/follow";
 import { serverById, serverList, serversKey, toolsKey } from "./queries";
 
 const LOG_PAUSE = 300;
@@ -7,13 +7,13 @@ export const follow: Follow = (events, cache) => {
   // The state at once, the rest (tool count, version, memory) when it has been read.
   events.on("mcp.status", ({ data }) => {
     const patch = { status: data.status, error: data.error ?? null, pid: data.pid, restarts: data.restarts };
-    cache.setQueryData(serverList.queryKey, (list) =>
-      list?.map((server) => (server.id === data.server_id ? { ...server, ...patch } : server)),
+    amend(cache, serverList.queryKey, (list) =>
+      list.map((server) => (server.id === data.server_id ? { ...server, ...patch } : server)),
     );
-    cache.setQueryData(serverById(data.server_id).queryKey, (server) => server && { ...server, ...patch });
+    amend(cache, serverById(data.server_id).queryKey, (server) => ({ ...server, ...patch }));
   });
   events.on("mcp.removed", ({ data }) => {
-    cache.setQueryData(serverList.queryKey, (list) => list?.filter((server) => server.id !== data.server_id));
+    amend(cache, serverList.queryKey, (list) => list.filter((server) => server.id !== data.server_id));
     // A page that shows it reads it once more, and says that it is gone.
     void cache.invalidateQueries({ queryKey: serverById(data.server_id).queryKey });
   });

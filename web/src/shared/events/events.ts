@@ -25,7 +25,7 @@ export const events = new EventStream({ url: address(), probe });
 /** Open the line; requests wait for it a moment, so that nothing is missed between an answer and an event. */
 export function openLine(): void {
   const late = new Promise((resolve) => setTimeout(resolve, FIRST_WAIT));
-  waitBeforeRequests(Promise.race([events.ready, late]));
+  waitBeforeRequests(Promise.race([events.ready, late]).then(() => events.begin()));
   events.start();
   const retry = () => events.retry();
   addEventListener("online", retry);

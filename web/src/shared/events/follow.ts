@@ -1,5 +1,5 @@
 /** What a feature's `live.ts` works with. */
-import type { QueryClient, QueryKey } from "@tanstack/react-query";
+import type { DataTag, Query, QueryClient, QueryKey } from "@tanstack/react-query";
 import type { EventStream } from "./stream";
 import type { EventType } from "./types";
 
@@ -20,9 +20,41 @@ export function readAnew(
     planned = true;
     setTimeout(() => {
       planned = false;
-      for (const queryKey of keys) void cache.invalidateQueries({ queryKey });
+      for (const queryKey of keys) readOnceMore(cache, queryKey);
     }, PAUSE);
   });
+}
+
+/**
+ * Change what is known as an event says. What is being read at that moment may be from before the event and would
+ * undo it: then it is read once more.
+ */
+export function amend<T>(
+  cache: QueryClient,
+  queryKey: DataTag<QueryKey, T, Error>,
+  how: (known: T) => T | undefined,
+): void {
+  cache.setQueryData<T>(queryKey, (known) => (known === undefined ? known : how(known)));
+  if (cache.isFetching({ queryKey, exact: true }) > 0) readOnceMore(cache, queryKey);
+}
+
+const waiting = new WeakSet<Query>();
+
+/** Read anew; a first reading that is under way is not broken off, but followed by another. */
+function readOnceMore(cache: QueryClient, queryKey: QueryKey): void {
+  const first = cache
+    .getQueryCache()
+    .findAll({ queryKey, fetchStatus: "fetching", predicate: (query) => query.state.data === undefined });
+  for (const query of first) {
+    if (waiting.has(query)) continue;
+    waiting.add(query);
+    const again = () => {
+      waiting.delete(query);
+      void cache.invalidateQueries({ queryKey: query.queryKey, exact: true });
+    };
+    void query.promise?.catch(() => {}).then(() => setTimeout(again));
+  }
+  void cache.invalidateQueries({ queryKey });
 }
 
 /** A list in which the entry with the same key is replaced, or put in front. */

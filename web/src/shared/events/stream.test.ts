@@ -68,6 +68,37 @@ describe("the line of events", () => {
     expect(stream.state).toBe("live");
   });
 
+  it("tells of a gap when reading began before it was there, and no number says since when", () => {
+    const stream = startStream();
+    const gaps = vi.fn();
+    stream.on("gap", gaps);
+    stream.begin();
+    latest().open();
+    expect(gaps).toHaveBeenCalledTimes(1);
+  });
+
+  it("tells of no gap when reading began with it", () => {
+    const stream = startStream();
+    const gaps = vi.fn();
+    stream.on("gap", gaps);
+    latest().open();
+    stream.begin();
+    expect(gaps).not.toHaveBeenCalled();
+  });
+
+  it("tells of a gap after a break before the first event", async () => {
+    const stream = startStream();
+    const gaps = vi.fn();
+    stream.on("gap", gaps);
+    latest().open();
+    stream.begin();
+    latest().close();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(latest().url).toBe("ws://hub/api/ws");
+    latest().open();
+    expect(gaps).toHaveBeenCalledTimes(1);
+  });
+
   it("waits longer after every failure, up to a bound, and begins anew after a success", async () => {
     startStream();
     const pauses: number[] = [];

@@ -29,6 +29,7 @@ export class EventStream {
 
   #seq: number | null = null;
   #wasLive = false;
+  #readBlind = false;
   #attempt = 0;
   #socket: WebSocket | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -62,6 +63,11 @@ export class EventStream {
     clearTimeout(this.#timer);
     this.#socket?.close();
     this.#socket = null;
+  }
+
+  /** Reading begins. What happens between that and a line that is not there yet is told by a `gap`. */
+  begin(): void {
+    this.#readBlind = this.state !== "live";
   }
 
   /** Try now instead of later. */
@@ -125,11 +131,14 @@ export class EventStream {
   #opened(socket: WebSocket): void {
     if (socket !== this.#socket) return;
     const resumed = this.#wasLive || this.#attempt > 0;
+    // With no number yet, nothing could be asked for.
+    const missed = this.#seq === null && (resumed || this.#readBlind);
     this.#wasLive = true;
     this.#attempt = 0;
     this.#become("live");
     this.#settle();
     if (resumed) for (const tell of this.#resumed) tell();
+    if (missed) this.#tell({ seq: 0, type: "gap", channel_id: null, data: {}, at: new Date().toISOString() });
   }
 
   #take(text: unknown): void {
@@ -137,6 +146,10 @@ export class EventStream {
     if (event === null) return;
     if (this.#seq !== null && event.seq <= this.#seq && event.type !== "gap") return;
     this.#seq = Math.max(this.#seq ?? 0, event.seq);
+    this.#tell(event);
+  }
+
+  #tell(event: HubEvent): void {
     for (const listener of [...this.#of(event.type), ...this.#of("*")]) listener(event);
   }
 
