@@ -182,6 +182,15 @@ REQUIREMENTS = (
     ),
     # --- pages
     Requirement(
+        "L43",
+        "A long row of tool calls folds into one line with a live label; what failed, waits or asks stays "
+        "in sight.",
+    ),
+    Requirement(
+        "L44",
+        "A reloaded page and a second window show the same run as the first, still streaming.",
+    ),
+    Requirement(
         "L45",
         "Pages that agents write run scripts, and reach nothing of the hub: not its API, its cookies, its "
         "storage or the page that shows them.",

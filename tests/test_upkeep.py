@@ -12,6 +12,9 @@ import pytest
 from sqlalchemy import Connection, insert, select
 
 from manyhands import upkeep as module
+from manyhands.chat.message_store import insert_messages
+from manyhands.chat.store import insert_channel
+from manyhands.chat.types import Channel, Message
 from manyhands.events import RESERVED_BLOCK, EventBus
 from manyhands.home import Home
 from manyhands.ids import new_id
@@ -123,6 +126,22 @@ async def test_large_results_go_by_size_the_oldest_first(
     await settings.patch({"retention_results_bytes": 1500})
     await upkeep.clean()
     assert [path.exists() for path in paths] == [False, False, True]
+
+
+async def test_attachments_go_when_no_message_carries_them_any_more(
+    upkeep: Upkeep, store: Store, home: Home, clock: FakeClock
+) -> None:
+    home.attachments.mkdir()
+    carried, unused, fresh = (home.attachments / (letter * 64) for letter in "abc")
+    for path, age_s in ((carried, 3 * 86_400), (unused, 3 * 86_400), (fresh, 60)):
+        path.write_bytes(b"x")
+        os.utime(path, (clock.now().timestamp() - age_s,) * 2)
+    channel = Channel("ch_1", "one", None, "local", None, None, None, True, False, clock.now())
+    message = Message("msg_1", "ch_1", "user", "look", clock.now(), attachments=[{"sha256": carried.name}])
+    await store.write(lambda conn: insert_channel(conn, channel))
+    await store.write(lambda conn: insert_messages(conn, [message]))
+    assert (await upkeep.clean()).attachments == 1
+    assert [path.exists() for path in (carried, unused, fresh)] == [True, False, True]
 
 
 async def test_what_is_kept_is_measured(upkeep: Upkeep, store: Store, home: Home, clock: FakeClock) -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import anyio
-from sqlalchemy import Column, Connection, Table, delete, func, select
+from sqlalchemy import Column, Connection, Table, Text, cast, delete, func, select
 
 from manyhands.clock import Clock
 from manyhands.errors import ManyhandsError
@@ -23,7 +23,7 @@ from manyhands.logs import log_size
 from manyhands.settings import CurrentSettings, Settings
 from manyhands.store.engine import Store
 from manyhands.store.event_log import forget_events
-from manyhands.store.tables import approvals, events, tool_calls
+from manyhands.store.tables import approvals, events, messages, tool_calls
 
 log = logging.getLogger(__name__)
 
@@ -57,9 +57,10 @@ class Cleaned:
     approvals: int = 0
     events: int = 0
     results: int = 0
+    attachments: int = 0
 
     def __bool__(self) -> bool:
-        return bool(self.calls or self.approvals or self.events or self.results)
+        return any(astuple(self))
 
 
 class Upkeep:
@@ -95,7 +96,20 @@ class Upkeep:
             approvals=await self._remove_old(approvals, approvals.c.created_at, calls_before),
             events=await self._store.write(lambda conn: forget_events(conn, events_before)),
             results=await anyio.to_thread.run_sync(_clean_results, self._home.results, settings, now),
+            attachments=await self._clean_attachments(now),
         )
+
+    async def _clean_attachments(self, now: datetime) -> int:
+        """Those that no message carries. One that was just attached may not be in its message yet."""
+        abandoned = (now - _ABANDONED).timestamp()
+        files = await anyio.to_thread.run_sync(lambda: list(_files(self._home.attachments)))
+        old = {path for path, changed, _ in files if changed < abandoned}
+        if not old:
+            return 0
+        carried = await self._store.read(_carried)
+        unused = [path for path in old if path.name not in carried]
+        await anyio.to_thread.run_sync(lambda: [path.unlink(missing_ok=True) for path in unused])
+        return len(unused)
 
     async def measure(self) -> Kept:
         """How much there is now."""
@@ -157,6 +171,12 @@ def _counts(conn: Connection) -> tuple[int, int, datetime | None]:
     kept_events = conn.execute(select(func.count()).select_from(events)).scalar_one()
     oldest = conn.execute(select(tool_calls.c.at).order_by(tool_calls.c.id).limit(1)).scalar()
     return calls, kept_events, oldest
+
+
+def _carried(conn: Connection) -> set[str]:
+    """The attachments that messages carry."""
+    query = select(messages.c.attachments).where(cast(messages.c.attachments, Text) != "[]")
+    return {str(one.get("sha256")) for row in conn.execute(query).scalars() for one in row or ()}
 
 
 def _clean_results(directory: Path, settings: Settings, now: datetime) -> int:

@@ -28,7 +28,7 @@ def fill(conn: Connection) -> None:
             conn, Channel(f"ch_{name}", name, None, "local", None, None, None, True, False, AT)
         )
     for number, channel, cost in ((1, "dear", 2.0), (2, "dear", 0.5), (3, "cheap", None)):
-        usage = {"input": 100 * number, "output": number, "cached": 0}
+        usage = {"input": 500 * number, "output": 0, "cached": 0}
         run = Run(
             f"run_{number}",
             f"ch_{channel}",
@@ -58,18 +58,35 @@ async def test_usage_is_summed_up_by_run_channel_and_server(store: Store) -> Non
     by_channel = await store.read(lambda conn: select_usage(conn, "channel"))
     by_server = await store.read(lambda conn: select_usage(conn, "server"))
     assert [(row["run_id"], row["input"], row["cost"], row["calls"]) for row in by_run] == [
-        ("run_3", 300, None, 0),
-        ("run_2", 200, 0.5, 0),
-        ("run_1", 100, 2.0, 3),
+        ("run_3", 1500, None, 0),
+        ("run_2", 1000, 0.5, 0),
+        ("run_1", 500, 2.0, 3),
     ]
     assert [(row["name"], row["runs"], row["input"], row["output"], row["cost"]) for row in by_channel] == [
-        ("dear", 2, 300, 3, 2.5),
-        ("cheap", 1, 300, 3, None),
+        ("dear", 2, 1500, 0, 2.5),
+        ("cheap", 1, 1500, 0, None),
     ]
-    assert [dict(row) for row in by_server] == [
-        {"server": "git", "calls": 2, "errors": 0, "result_tokens": 200, "duration_ms": 10},
-        {"server": "time", "calls": 1, "errors": 0, "result_tokens": 100, "duration_ms": 5},
+    assert [row | {"cost": round(row["cost"], 6)} for row in map(dict, by_server)] == [
+        {"server": "git", "calls": 2, "errors": 0, "result_tokens": 200, "duration_ms": 10, "cost": 0.8},
+        {"server": "time", "calls": 1, "errors": 0, "result_tokens": 100, "duration_ms": 5, "cost": 0.4},
     ]
+
+
+async def test_results_cost_at_most_what_their_run_did_and_nothing_is_known_without_a_price(
+    store: Store,
+) -> None:
+    def fill_more(conn: Connection) -> None:
+        fill(conn)
+        base = {"tool": "t", "arguments": {}, "is_error": False, "status": "success", "at": AT}
+        for name, run in (("huge", "run_2"), ("free", "run_3"), ("alone", None)):
+            conn.execute(
+                insert(tool_calls), base | {"id": name, "server": name, "run_id": run, "size": 10**9}
+            )
+
+    await store.write(fill_more)
+    rows = await store.read(lambda conn: select_usage(conn, "server"))
+    costs = {row["server"]: row["cost"] for row in rows}
+    assert (costs["huge"], costs["free"], costs["alone"]) == (0.5, None, None)
 
 
 def spread(conn: Connection) -> None:

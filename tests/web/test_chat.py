@@ -101,6 +101,7 @@ def test_the_first_words_begin_a_conversation_and_what_strangers_write_is_only_s
     assert page.locator("[role=log] img").count() == 0
 
 
+@pytest.mark.requirement("L43")
 def test_calls_fold_failures_do_not_and_what_asks_is_answered_in_place(
     daemon: Daemon, open_page: OpenPage, speak: Speak, tmp_path: Path
 ) -> None:
@@ -135,6 +136,7 @@ def test_calls_fold_failures_do_not_and_what_asks_is_answered_in_place(
     expect(picture.get_by_role("img", name="Result of picture")).to_be_visible()
 
 
+@pytest.mark.requirement("L44")
 def test_a_reload_and_a_second_window_show_the_same_run_still_streaming_and_escape_stops_it(
     daemon: Daemon, open_page: OpenPage, speak: Speak
 ) -> None:

@@ -55,6 +55,7 @@ class AttachmentStore:
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         target = self._directory / digest
         if target.exists():
+            os.utime(target)  # it is wanted again: what is old and unused is removed
             return
         partial = target.with_suffix(f".{os.getpid()}.partial")
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -77,7 +77,7 @@ def usage_of_models(conn: Connection, since: Since = None) -> Rows:
 
 
 def usage_of_servers(conn: Connection, since: Since = None) -> Rows:
-    """Tokens are what the results take in a model's context, about."""
+    """Tokens and dollars are what the results take of a model's context, about; read once, as they came."""
     found = [{"server": row["server"], **_worked(row)} for row in _calls(conn, since, tool_calls.c.server)]
     return sorted(found, key=lambda row: (-row["calls"], row["server"]))
 
@@ -129,11 +129,20 @@ def _calls(conn: Connection, since: Since, *keys: ColumnElement[Any]) -> Rows:
             func.sum(failed).label("errors"),
             func.sum(tool_calls.c.size).label("size"),
             func.sum(tool_calls.c.duration_ms).label("duration_ms"),
+            func.sum(_cost_of_result()).label("cost"),
         )
+        .select_from(tool_calls.outerjoin(runs, runs.c.id == tool_calls.c.run_id))
         .where(*_since(since, tool_calls.c.at))
         .group_by(*keys)
     )
     return [row._asdict() for row in conn.execute(query)]
+
+
+def _cost_of_result() -> ColumnElement[Any]:
+    """A result's share of what its run cost: its part of the tokens in and out, at most all of it."""
+    tokens = runs.c.usage["input"].as_integer() + runs.c.usage["output"].as_integer()
+    share = func.coalesce(tool_calls.c.size, 0) / (CHARS_PER_TOKEN * tokens)
+    return case((tokens > 0, runs.c.cost * case((share > 1, 1.0), else_=share)), else_=None)
 
 
 def _since(since: Since, moment: ColumnElement[datetime] = runs.c.created_at) -> list[ColumnElement[bool]]:
@@ -152,12 +161,13 @@ def _spent(row: Mapping[str, Any]) -> dict[str, Any]:
     return {"runs": row["runs"], **_tokens(row), "cost": row["cost"]}
 
 
-def _worked(row: Mapping[str, Any]) -> dict[str, int]:
+def _worked(row: Mapping[str, Any]) -> dict[str, int | float | None]:
     return {
         "calls": row["calls"],
         "errors": int(row["errors"] or 0),
         "result_tokens": int(int(row["size"] or 0) / CHARS_PER_TOKEN),
         "duration_ms": int(row["duration_ms"] or 0),
+        "cost": row["cost"],
     }
 
 

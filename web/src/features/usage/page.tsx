@@ -212,7 +212,7 @@ function ByServer({ since }: { since: string }) {
     amount: row.calls ?? 0,
     value: `${formatNumber(row.calls)} ${row.calls === 1 ? "call" : "calls"}`,
     detail: [
-      `about ${formatCompact(row.result_tokens)} tokens of results`,
+      `about ${formatCompact(row.result_tokens)} tokens of results${row.cost ? ` (${formatCost(row.cost)})` : ""}`,
       `${formatDuration((row.duration_ms ?? 0) / Math.max(1, row.calls ?? 1))} each`,
       row.errors ? `${formatNumber(row.errors)} failed` : "none failed",
     ].join(", "),
