@@ -36,3 +36,16 @@ def test_deleting_leaves_files_alone(served: CommandLine, tmp_path: Path) -> Non
     ran = served("channels", "delete", channel["id"])
     assert ran.code == 1
     assert "manyhands channels list" in ran.err
+
+
+def test_a_channel_gets_a_model_and_a_prompt_and_loses_them(served: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "rules.md").write_text("Answer in French.\n")
+    words = ("channels", "edit", ".", "--model", "demo", "--prompt-file", "rules.md", "--json")
+    changed = served.ok(*words, cwd=tmp_path).json
+    assert (changed["model"], changed["system_prompt"]) == ("demo", "Answer in French.\n")
+    served.ok("channels", "edit", changed["id"], "--model", "", "--prompt", "", "--name", "french")
+    (left,) = served.ok("channels", "list", "french", "--json").json
+    assert (left["model"], left["system_prompt"]) == (None, None)
+    ran = served("channels", "edit", changed["id"])
+    assert ran.code == 2
+    assert "Say what to change" in ran.err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import click
 
@@ -148,6 +148,46 @@ def set_runner(
         print_json(changed)
     else:
         done(f"{changed['name']}: {' '.join(command) or 'the built-in loop'} works here from now on")
+
+
+@channels.command(
+    "edit",
+    examples=[
+        "manyhands channels edit . --model gpt-5 --prompt 'Answer in French.'",
+        "manyhands channels edit notes --prompt-file house-rules.md",
+        "manyhands channels edit notes --model ''",
+    ],
+)
+@click.argument("channel")
+@click.option("--name", help="What it is called.")
+@click.option("--model", metavar="ID", help="The model of its runs; '' for the default one.")
+@click.option("--prompt", metavar="TEXT", help="Its system prompt; '' for none.")
+@click.option("--prompt-file", type=click.File(encoding="utf-8"), help="The system prompt from a file.")
+@json_option
+@pass_session
+def edit_channel(
+    session: Session,
+    channel: str,
+    name: str | None,
+    model: str | None,
+    prompt: str | None,
+    prompt_file: TextIO | None,
+    as_json: bool,
+) -> None:
+    """Change a channel's name, the model of its runs, or what every run in it is told first."""
+    if prompt is not None and prompt_file is not None:
+        raise click.UsageError("Give --prompt or --prompt-file, not both")
+    told = prompt_file.read() if prompt_file else prompt
+    given = {"name": name, "model": model, "system_prompt": told}
+    body = {field: value or None for field, value in given.items() if value is not None}
+    if not body:
+        raise click.UsageError("Say what to change: --name, --model, --prompt or --prompt-file")
+    found = find_channel(session.api, channel, make=True)
+    changed = session.api.request("PATCH", f"/channels/{segment(found['id'])}", body)
+    if as_json:
+        print_json(changed)
+    else:
+        done(f"{changed['name']} ({changed['id']}) is changed; the next run in it goes by that")
 
 
 def absolute(directory: str) -> str:
