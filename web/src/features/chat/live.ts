@@ -1,5 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query";
-import { amend, type Follow, readAnew, upsert } from "@/shared/events/follow";
+import { amend, type Follow, readAgain, readAnew, upsert } from "@/shared/events/follow";
 import { liveTexts } from "./liveTexts";
 import { type Change, missed } from "./missed";
 import { notices } from "./notices";
@@ -110,7 +110,7 @@ const followMessages: Follow = (events, cache) => {
     const { id, tool, server, server_id, status, isError, code, error, duration_ms, size, run_id, at } = data;
     const line = { id, tool, server, server_id, status, isError, code, error, duration_ms, size, run_id, at };
     change(cache, data.channel_id, withCall(line));
-    void cache.invalidateQueries({ queryKey: ["calls", "one", id] });
+    readAgain(cache, ["calls", "one", id]);
   });
 };
 

@@ -18,6 +18,7 @@ export function useStick() {
   const toEnd = useCallback(() => {
     if (scroller === null) return;
     sticks.current = true;
+    meant.current = Number.NEGATIVE_INFINITY; // what moves from now on is the list, not the wheel of a moment ago
     scroller.scrollTop = scroller.scrollHeight;
   }, [scroller]);
   /** Rows have grown: stay at the end, if that is where one was. */

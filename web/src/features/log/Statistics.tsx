@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useEvent } from "@/shared/events/events";
+import { readAgain } from "@/shared/events/follow";
 import { formatNumber } from "@/shared/format/format";
 import { Card } from "@/shared/ui/Card";
 import { Chart } from "@/shared/ui/Chart";
@@ -83,7 +84,7 @@ function useFresh(): void {
   useEvent("tool.finished", () => {
     timer.current ??= setTimeout(() => {
       timer.current = undefined;
-      void cache.invalidateQueries({ queryKey: [...callsKey, "stats"] });
+      readAgain(cache, [...callsKey, "stats"]);
     }, PACE);
   });
 }

@@ -1,4 +1,4 @@
-import { amend, type Follow, upsert } from "@/shared/events/follow";
+import { amend, type Follow, readAgain, upsert } from "@/shared/events/follow";
 import { callById, callsKey, callsOfRun } from "./queries";
 
 export const follow: Follow = (events, cache) => {
@@ -7,7 +7,7 @@ export const follow: Follow = (events, cache) => {
     cache.removeQueries({ queryKey: [...callsKey, "log"], type: "inactive" });
     cache.removeQueries({ queryKey: [...callsKey, "stats"], type: "inactive" });
     // Arguments are cut in events: what is known in full is read again.
-    void cache.invalidateQueries({ queryKey: callById(data.id).queryKey });
+    readAgain(cache, callById(data.id).queryKey);
     if (data.run_id)
       amend(cache, callsOfRun(data.run_id).queryKey, (list) => {
         const isKnown = list.some((one) => one.id === data.id);

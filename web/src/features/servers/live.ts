@@ -1,4 +1,4 @@
-import { amend, type Follow, readAnew } from "@/shared/events/follow";
+import { amend, type Follow, readAgain, readAnew } from "@/shared/events/follow";
 import { serverById, serverList, serversKey, toolsKey } from "./queries";
 
 const LOG_PAUSE = 300;
@@ -15,7 +15,7 @@ export const follow: Follow = (events, cache) => {
   events.on("mcp.removed", ({ data }) => {
     amend(cache, serverList.queryKey, (list) => list.filter((server) => server.id !== data.server_id));
     // A page that shows it reads it once more, and says that it is gone.
-    void cache.invalidateQueries({ queryKey: serverById(data.server_id).queryKey });
+    readAgain(cache, serverById(data.server_id).queryKey);
   });
   readAnew(
     events,
@@ -49,8 +49,8 @@ const followErrorOutput: Follow = (events, cache) => {
     planned.add(id);
     setTimeout(() => {
       planned.delete(id);
-      void cache.invalidateQueries({ queryKey: [...serversKey, "log", id] });
-      void cache.invalidateQueries({ queryKey: serverById(id).queryKey });
+      readAgain(cache, [...serversKey, "log", id]);
+      readAgain(cache, serverById(id).queryKey);
     }, LOG_PAUSE);
   });
 };

@@ -2,6 +2,7 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/r
 import { useState } from "react";
 import { api, read, type Schemas } from "@/shared/api/client";
 import { useEvent } from "@/shared/events/events";
+import { readAgain } from "@/shared/events/follow";
 
 export interface Question {
   prompt: string;
@@ -41,7 +42,7 @@ export function useFirstRun() {
   const run = useQuery(runById(runId));
   useEvent(["run.started", "run.iteration", "tool.started", "tool.finished", "run.finished"], ({ data }) => {
     const about = "run_id" in data ? data.run_id : data.id;
-    if (about === runId) void cache.invalidateQueries({ queryKey: runKey(runId) });
+    if (about === runId) readAgain(cache, runKey(runId));
   });
   const ended = run.data !== undefined && run.data.ended_at != null;
   return {

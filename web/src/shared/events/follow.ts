@@ -20,7 +20,7 @@ export function readAnew(
     planned = true;
     setTimeout(() => {
       planned = false;
-      for (const queryKey of keys) readOnceMore(cache, queryKey);
+      for (const queryKey of keys) readAgain(cache, queryKey);
     }, PAUSE);
   });
 }
@@ -35,13 +35,13 @@ export function amend<T>(
   how: (known: T) => T | undefined,
 ): void {
   cache.setQueryData<T>(queryKey, (known) => (known === undefined ? known : how(known)));
-  if (cache.isFetching({ queryKey, exact: true }) > 0) readOnceMore(cache, queryKey);
+  if (cache.isFetching({ queryKey, exact: true }) > 0) readAgain(cache, queryKey);
 }
 
 const waiting = new WeakSet<Query>();
 
 /** Read anew; a first reading that is under way is not broken off, but followed by another. */
-function readOnceMore(cache: QueryClient, queryKey: QueryKey): void {
+export function readAgain(cache: QueryClient, queryKey: QueryKey): void {
   const first = cache
     .getQueryCache()
     .findAll({ queryKey, fetchStatus: "fetching", predicate: (query) => query.state.data === undefined });

@@ -79,6 +79,9 @@ export interface EventData {
     path: string | null;
   };
   "playground.console": { name: string; scope: "global" | "project"; project: string | null };
+  "quality.progress": { phase: string; done: number; total: number; share: number };
+  "quality.scanned": Schemas["SnapshotShown"];
+  "quality.failed": { code: string; error: string; hint: string | null };
   gap: { reason: string };
 }
 
