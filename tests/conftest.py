@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from manyhands.events import EventBus
 from manyhands.store.engine import Store, open_store
 from manyhands.store.event_log import StoredEventLog
+from manyhands.store.tables import metadata
 from tests.leaks import mark_session, no_task_stays_behind, nothing_stays_behind
 from tests.postgres import PostgresServer, running_postgres
 
@@ -68,10 +70,48 @@ def store_url(request: pytest.FixtureRequest) -> str:
     return str(request.getfixturevalue({"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param]))
 
 
+@pytest.fixture(scope="session")
+async def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with all tables and nothing in them: a copy of it is there sooner than a new one."""
+    path = tmp_path_factory.mktemp("template") / "manyhands.db"
+    async with open_store(f"sqlite:///{path}"):
+        pass
+    return path
+
+
+@pytest.fixture(scope="session")
+async def postgres_made(postgres: PostgresServer) -> AsyncIterator[str]:
+    """The URL of a database with all tables, emptied for each test: to make one takes long."""
+    with postgres.database() as url:
+        async with open_store(url):
+            pass
+        yield url
+
+
 @pytest.fixture
-async def store(store_url: str) -> AsyncIterator[Store]:
+def made_sqlite_url(sqlite_url: str, sqlite_template: Path) -> str:
+    """A SQLite database that has its tables."""
+    shutil.copy(sqlite_template, sqlite_url.removeprefix("sqlite:///"))
+    return sqlite_url
+
+
+@pytest.fixture
+def made_postgresql_url(postgres: PostgresServer, postgres_made: str) -> str:
+    """A PostgreSQL database that has its tables, with nothing in them."""
+    postgres.empty(postgres_made, (table.name for table in metadata.sorted_tables))
+    return postgres_made
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def made_url(request: pytest.FixtureRequest) -> str:
+    """A database of each kind that has its tables."""
+    return str(request.getfixturevalue(f"made_{request.param}_url"))
+
+
+@pytest.fixture
+async def store(made_url: str) -> AsyncIterator[Store]:
     """An open store with an up-to-date schema, on each database."""
-    async with open_store(store_url) as opened:
+    async with open_store(made_url) as opened:
         yield opened
 
 

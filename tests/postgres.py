@@ -9,7 +9,7 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -30,6 +30,16 @@ class PostgresServer:
 
     def url(self, database: str) -> str:
         return f"postgresql://postgres@/{database}?host={self._directory}"
+
+    def empty(self, url: str, tables: Iterable[str]) -> None:
+        """Throw out whoever is still connected to a database, and everything that is in its tables."""
+        names = sql.SQL(", ").join(sql.Identifier(table) for table in tables)
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+            connection.execute(sql.SQL("TRUNCATE {} RESTART IDENTITY CASCADE").format(names))
 
     def execute(self, statement: sql.SQL | sql.Composed) -> None:
         """One statement of the administrator, outside of transactions."""

@@ -27,6 +27,7 @@ EPHEMERAL = frozenset(
         "run.thinking",
         "tool.progress",
         "quality.progress",
+        "memory.progress",
         "mcp.log",
         "mcp.stderr",
         "playground.console",

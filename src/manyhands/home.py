@@ -37,6 +37,10 @@ class Home:
         return self.path / "manyhands.db"
 
     @property
+    def durable_file(self) -> Path:
+        return self.path / "durable.db"
+
+    @property
     def token_file(self) -> Path:
         return self.path / "token"
 
@@ -63,6 +67,18 @@ class Home:
     @property
     def playgrounds(self) -> Path:
         return self.path / "playgrounds"
+
+    @property
+    def quality(self) -> Path:
+        return self.path / "quality"
+
+    @property
+    def memory(self) -> Path:
+        return self.path / "memory"
+
+    @property
+    def workflows(self) -> Path:
+        return self.path / "workflows"
 
     @property
     def worktrees(self) -> Path:

@@ -10,6 +10,7 @@ from manyhands.errors import InvalidError, NotFoundError
 
 Bytes = Annotated[int, Field(ge=0)]
 Days = Annotated[int, Field(ge=1, le=3650)]
+MemoryPath = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"^[^\x00\n]+$")]
 WebOrigin = Annotated[str, Field(pattern=r"^https://[A-Za-z0-9*.-]+(:[0-9]+)?$")]
 
 
@@ -104,6 +105,9 @@ class Settings(BaseModel):
     agent_message_ttl_s: int = Field(
         86_400, ge=60, le=31_536_000, description="Seconds after which a message that nobody fetched expires."
     )
+    workflow_parallel: int = Field(
+        8, ge=1, le=64, description="How many nodes of one workflow run work side by side."
+    )
     playground_port: int = Field(
         0,
         ge=0,
@@ -114,6 +118,67 @@ class Settings(BaseModel):
         (),
         max_length=50,
         description="Other origins that playgrounds may load from, such as https://esm.sh.",
+    )
+
+    memory_paths: tuple[MemoryPath, ...] = Field(
+        (".",),
+        max_length=100,
+        description="Where a project has its notes, from its directory; what begins with ! is left out.",
+    )
+    memory_global_paths: tuple[MemoryPath, ...] = Field(
+        (),
+        max_length=100,
+        description="Further places of the memory that all projects share, besides the home's `memory/`.",
+    )
+    memory_conversations: bool = Field(
+        False, description="Whether what was said in a project's channels is part of its memory."
+    )
+    memory_embedder: str = Field(
+        "static",
+        max_length=200,
+        pattern=r"^(static|none|(ollama|openai):\S+)$",
+        description="Who makes vectors: static, none, ollama:MODEL or openai:MODEL.",
+    )
+    memory_embedder_url: str | None = Field(
+        None,
+        max_length=2000,
+        pattern=r"^(https?://|\$\{)",
+        description="Address of the embeddings endpoint, where it is not the usual one.",
+    )
+    memory_embedder_key: str | None = Field(
+        None,
+        max_length=300,
+        pattern=r"^\$\{[^{}]+\}$",
+        description="Reference to the endpoint's key, such as ${OPENAI_API_KEY}.",
+    )
+    memory_file_bytes: int = Field(
+        20_000_000, ge=1000, le=1_000_000_000, description="Bytes of the largest file that memory reads."
+    )
+    memory_watch: bool = Field(
+        True, description="Whether the daemon follows changes of the files that it has indexed."
+    )
+    quality_exclude: tuple[str, ...] = Field(
+        (),
+        max_length=500,
+        description="Patterns, as in .gitignore, of files that a scan of quality leaves out.",
+    )
+    quality_max_files: int = Field(
+        50_000, ge=1, le=1_000_000, description="How many files a scan of quality reads at most."
+    )
+    quality_max_bytes: Bytes = Field(
+        200_000_000, description="How many bytes of source a scan of quality reads at most."
+    )
+    quality_workers: int = Field(
+        0, ge=0, le=64, description="How many processes measure files side by side; 0: one for each core."
+    )
+    quality_wait_s: float = Field(
+        120.0,
+        ge=0,
+        le=86_400,
+        description="Seconds that a process which has scanned waits, with what it knows, to be asked again.",
+    )
+    quality_history: int = Field(
+        500, ge=1, le=10_000, description="How many scans of a branch are kept for its trend."
     )
 
 

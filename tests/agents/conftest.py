@@ -29,9 +29,9 @@ def settings() -> Chosen:
 
 
 @pytest.fixture
-def store_url(sqlite_url: str) -> str:
+def made_url(made_sqlite_url: str) -> str:
     """One database is enough here; `test_store.py` has what differs between them."""
-    return sqlite_url
+    return made_sqlite_url
 
 
 @pytest.fixture

@@ -41,9 +41,9 @@ def events() -> list[Event]:
 
 
 @pytest.fixture
-def store_url(sqlite_url: str) -> str:
+def made_url(made_sqlite_url: str) -> str:
     """Nothing here depends on the database."""
-    return sqlite_url
+    return made_sqlite_url
 
 
 @pytest.fixture

@@ -39,6 +39,10 @@ class Store(Protocol):
         """Like `write`, for a row or two by prepared statements (`store.direct`) that somebody waits for."""
         ...
 
+    async def write_soon(self, work: Work[T]) -> T:
+        """Like `write_now`, where many such rows come at once and share a commit."""
+        ...
+
     def post(self, work: Work[object]) -> None:
         """Run it like `write`, in order with other posted work, without waiting; a failure is logged."""
         ...
@@ -85,7 +89,11 @@ async def _migrate(url: str, store: Store) -> None:
     from manyhands.store.schema import current_revision, head_revision
 
     revision = await store.read(current_revision)
-    if revision != head_revision():
+    if revision is None:
+        from manyhands.store.migrate import create
+
+        await store.write(create)
+    elif revision != head_revision():
         import anyio
 
         from manyhands.store.migrate import upgrade

@@ -88,6 +88,9 @@ class PostgresStore:
     async def write_now(self, work: Work[T]) -> T:
         return await self.write(work)
 
+    async def write_soon(self, work: Work[T]) -> T:
+        return await self.write(work)
+
     def post(self, work: Work[object]) -> None:
         self._check_open()
         self._posted.append(work)

@@ -3,9 +3,7 @@
 Begin-immediate on every writing transaction: one that reads first and writes later fails at once when another
 connection writes in between, whatever the busy timeout.
 
-A row that somebody waits for need not take the way through the writer thread and back, which costs more than
-the row itself: when nobody else is writing, it can be committed at once on the caller's thread (without a
-disk flush, which only checkpoints need, and those stay with the writer).
+Rows that somebody waits for need not take the way through the writer thread: see `quick_commits`.
 """
 
 from __future__ import annotations
@@ -16,11 +14,9 @@ import os
 import queue
 import sqlite3
 import threading
-from collections import deque
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import anyio
 from sqlalchemy import Connection, create_engine, event
@@ -29,6 +25,8 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import QueuePool
 
 from manyhands.errors import UnavailableError
+from manyhands.store.jobs import Job, Posted, settle
+from manyhands.store.quick_commits import QuickCommits
 
 if TYPE_CHECKING:
     from manyhands.store.engine import Work
@@ -39,30 +37,10 @@ log = logging.getLogger(__name__)
 READERS = 4
 GROUP = 256
 POST_DELAY_S = 0.01
+SOON_S = 0.004
+CHECKPOINT_EVERY = 100
 BUSY_TIMEOUT_MS = 15_000
 CLOSE_TIMEOUT_S = 30
-
-
-class _Job:
-    """A unit of work and who waits for it."""
-
-    __slots__ = ("error", "future", "loop", "result", "work")
-
-    def __init__(
-        self, work: Work[Any], loop: asyncio.AbstractEventLoop | None, future: asyncio.Future[Any] | None
-    ) -> None:
-        self.work, self.loop, self.future = work, loop, future
-        self.result: Any = None
-        self.error: BaseException | None = None
-
-    def settle(self) -> None:
-        """On the waiter's loop: hand over the outcome."""
-        if self.future is None or self.future.done():
-            return
-        if self.error is not None:
-            self.future.set_exception(self.error)
-        else:
-            self.future.set_result(self.result)
 
 
 class SqliteStore:
@@ -73,15 +51,16 @@ class SqliteStore:
     def __init__(self, path: str) -> None:
         self._path = path
         self._closed = False
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._posted: deque[_Job] = deque()
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._posted = Posted()
         self._post_planned = False
+        self._soon: list[Job] = []
+        self._checkpointed = 0
         self._writer = threading.Thread(target=self._write_loop, name="manyhands-writer", daemon=True)
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="manyhands-reader")
         self._write_engine = _engine(path, read_only=False)
         self._read_engine = _engine(path, read_only=True)
-        self._quick_engine = _engine(path, read_only=False, quick=True)
-        self._quick: Connection | None = None
+        self._quick = QuickCommits(_engine(path, read_only=False, quick=True), self._posted)
 
     async def __aenter__(self) -> Self:
         try:
@@ -97,6 +76,7 @@ class SqliteStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._closed = True
+        self._commit_soon()
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(self._close)
 
@@ -105,9 +85,7 @@ class SqliteStore:
         self._writer.join(CLOSE_TIMEOUT_S)
         self._readers.shutdown(wait=True, cancel_futures=True)
         self._read_engine.dispose()
-        if self._quick is not None:
-            self._quick.close()
-        self._quick_engine.dispose()
+        self._quick.close()
         self._write_engine.dispose()
 
     def _create(self) -> None:
@@ -121,39 +99,49 @@ class SqliteStore:
 
     async def write(self, work: Work[T]) -> T:
         self._check_open()
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
-        self._jobs.put(_Job(work, loop, future))
-        return await future
+        job = Job(work, asyncio.get_running_loop())
+        self._jobs.put(job)
+        outcome: T = await job.outcome()
+        return outcome
 
     async def write_now(self, work: Work[T]) -> T:
         self._check_open()
-        try:
-            return self._commit_now(work)
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error):
-                raise _explain(self._path, error) from error
+        job = Job(work)
+        if self._commit_quickly([job]):
+            outcome: T = job.result
+            return outcome
         return await self.write(work)
 
-    def _commit_now(self, work: Work[T]) -> T:
-        """One transaction here and now; raises when another one is being written."""
-        if self._quick is None:
-            self._quick = self._quick_engine.connect()
-        driver: Any = self._quick.connection.driver_connection
-        driver.execute("BEGIN IMMEDIATE")
-        try:
-            result = work(self._quick)
-            driver.execute("COMMIT")
-        except BaseException:
-            if driver.in_transaction:
-                driver.execute("ROLLBACK")
-            raise
-        return result
+    async def write_soon(self, work: Work[T]) -> T:
+        self._check_open()
+        loop = asyncio.get_running_loop()
+        job = Job(work, loop)
+        if not self._soon:
+            loop.call_later(SOON_S, self._commit_soon)
+        self._soon.append(job)
+        outcome: T = await job.outcome()
+        return outcome
+
+    def _commit_soon(self) -> None:
+        jobs, self._soon = self._soon, []
+        if self._commit_quickly(jobs):
+            for job in jobs:
+                job.settle()
+        else:
+            for job in jobs:
+                self._jobs.put(job)
+
+    def _commit_quickly(self, jobs: list[Job]) -> bool:
+        """Whether it could be done here and now; else it is the writer's."""
+        made = self._quick.commit(jobs)
+        if made and self._quick.made % CHECKPOINT_EVERY == 0:
+            self._jobs.put(Job(_nothing))
+        return made
 
     def post(self, work: Work[object]) -> None:
         """It shares the next commit, or has its own a little later: a commit costs more than a row."""
         self._check_open()
-        self._posted.append(_Job(work, None, None))
+        self._posted.add(Job(work))
         if not self._post_planned:
             self._post_planned = True
             asyncio.get_running_loop().call_later(POST_DELAY_S, self._write_posted)
@@ -161,7 +149,7 @@ class SqliteStore:
     def _write_posted(self) -> None:
         self._post_planned = False
         if self._posted:
-            self._jobs.put(_Job(_nothing, None, None))
+            self._jobs.put(Job(_nothing))
 
     async def flush(self) -> None:
         await self.write(_nothing)
@@ -189,15 +177,15 @@ class SqliteStore:
             open_to_jobs = True
             while open_to_jobs or self._posted:
                 group, open_to_jobs = self._take_group(open_to_jobs)
-                if len(group) == 1:
-                    self._commit_alone(conn, group[0])
-                elif group:
-                    self._commit_group(conn, group)
-                _settle(group)
+                with self._posted.lock:
+                    group = self._posted.take() + group
+                    self._commit(conn, group)
+                settle(group)
+                self._checkpoint(conn)
 
-    def _take_group(self, open_to_jobs: bool) -> tuple[list[_Job], bool]:
-        """Everything that waits to be written, and whether more can come; waits for the first job."""
-        group: list[_Job] = []
+    def _take_group(self, open_to_jobs: bool) -> tuple[list[Job], bool]:
+        """Everything that somebody waits for, and whether more can come; waits for the first job."""
+        group: list[Job] = []
         while open_to_jobs and len(group) < GROUP:
             try:
                 job = self._jobs.get(block=not group)
@@ -207,10 +195,21 @@ class SqliteStore:
                 open_to_jobs = False
             else:
                 group.append(job)
-        posted = [self._posted.popleft() for _ in range(len(self._posted))]
-        return posted + group, open_to_jobs
+        return group, open_to_jobs
 
-    def _commit_group(self, conn: Connection, group: list[_Job]) -> None:
+    def _commit(self, conn: Connection, group: list[Job]) -> None:
+        if len(group) == 1:
+            self._commit_alone(conn, group[0])
+        elif group:
+            self._commit_group(conn, group)
+
+    def _checkpoint(self, conn: Connection) -> None:
+        """What the quick commits wrote goes into the file as well; the writer's own does by itself."""
+        if self._quick.made - self._checkpointed >= CHECKPOINT_EVERY:
+            self._checkpointed = self._quick.made
+            conn.connection.driver_connection.execute("PRAGMA wal_checkpoint")  # type: ignore[union-attr]
+
+    def _commit_group(self, conn: Connection, group: list[Job]) -> None:
         """One transaction for all; when one fails, one for each, so that nobody pays for another."""
         try:
             with conn.begin():
@@ -220,7 +219,7 @@ class SqliteStore:
             for job in group:
                 self._commit_alone(conn, job)
 
-    def _commit_alone(self, conn: Connection, job: _Job) -> None:
+    def _commit_alone(self, conn: Connection, job: Job) -> None:
         job.result = job.error = None
         try:
             with conn.begin():
@@ -231,24 +230,6 @@ class SqliteStore:
 
 def _nothing(conn: Connection) -> None:
     """A job whose commit is all that is wanted."""
-
-
-def _settle(group: list[_Job]) -> None:
-    waiting: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
-    for job in group:
-        if job.loop is not None:
-            waiting.setdefault(job.loop, []).append(job)
-        elif job.error is not None:
-            log.error("a posted write failed", exc_info=job.error)
-    for loop, jobs in waiting.items():
-        _call(loop, lambda jobs=jobs: [job.settle() for job in jobs])  # type: ignore[misc]
-
-
-def _call(loop: asyncio.AbstractEventLoop, settle: Callable[[], object]) -> None:
-    try:
-        loop.call_soon_threadsafe(settle)
-    except RuntimeError:  # the loop is gone, and whoever waited with it
-        log.debug("a write finished after its loop was closed")
 
 
 def _engine(path: str, *, read_only: bool, quick: bool = False) -> Engine:

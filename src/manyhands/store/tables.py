@@ -12,6 +12,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -242,6 +243,7 @@ runs = Table(
     Column("started_at", Moment),
     Column("ended_at", Moment),
     Column("first_seq", BigInt, nullable=False),
+    Column("holder", Text),
 )
 Index("ix_runs_channel_id_id", runs.c.channel_id, runs.c.id)
 
@@ -362,4 +364,232 @@ Index(
 )
 Index(
     "ix_agent_messages_sender", agent_messages.c.channel_id, agent_messages.c.from_agent, agent_messages.c.seq
+)
+
+# Whoever does durable work on this database. A row stays until somebody has taken over what it left.
+executors = Table(
+    "executors",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("home", Text, nullable=False),
+    Column("until", Moment, nullable=False),
+)
+
+# --- memory: made from files and messages, and can be made again from them
+
+DERIVED = {"derived": True}
+
+memory_collections = Table(
+    "memory_collections",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("revision", BigInt, nullable=False),
+    Column("files", Integer, nullable=False),
+    Column("chunks", Integer, nullable=False),
+    Column("used_at", Moment, nullable=False),
+    Column("indexed_at", Moment),
+    info=DERIVED,
+)
+
+# A file that changed is a new row: whoever still holds the old number finds nothing, never other text.
+memory_files = Table(
+    "memory_files",
+    metadata,
+    Column("id", BigInt, primary_key=True, autoincrement=True),
+    Column("collection", Text, ForeignKey("memory_collections.id", ondelete="CASCADE"), nullable=False),
+    Column("path", Text, nullable=False),
+    Column("shown", Text, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("size", BigInt, nullable=False),
+    Column("mark", Text, nullable=False),
+    Column("modified_at", Moment, nullable=False),
+    Column("chunks", Integer, nullable=False),
+    Column("problem", Text),
+    Column("words", LargeBinary),
+    UniqueConstraint("collection", "path"),
+    info=DERIVED,
+    sqlite_autoincrement=True,
+)
+
+memory_chunks = Table(
+    "memory_chunks",
+    metadata,
+    Column("file_id", BigInt, ForeignKey("memory_files.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("text", Text, nullable=False),
+    Column("line_start", Integer, nullable=False),
+    Column("line_end", Integer, nullable=False),
+    Column("headings", Json, nullable=False),
+    Column("section", Integer, nullable=False),
+    Column("gap", Text, nullable=False),
+    info=DERIVED,
+)
+
+memory_vectors = Table(
+    "memory_vectors",
+    metadata,
+    Column("file_id", BigInt, ForeignKey("memory_files.id", ondelete="CASCADE"), primary_key=True),
+    Column("model", String(300), primary_key=True),
+    Column("dimensions", Integer, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    info=DERIVED,
+)
+
+# What is kept of every scan, for the trend.
+quality_snapshots = Table(
+    "quality_snapshots",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("channel_id", String(64), ForeignKey("channels.id", ondelete="CASCADE"), nullable=False),
+    Column("branch", Text, nullable=False),
+    Column("commit_id", String(64)),
+    Column("directory", Text, nullable=False),
+    Column("signal", Integer, nullable=False),
+    Column("summary", Json, nullable=False),
+    Column("scanned_at", Moment, nullable=False),
+)
+Index(
+    "ix_quality_snapshots_channel_branch",
+    quality_snapshots.c.channel_id,
+    quality_snapshots.c.branch,
+    quality_snapshots.c.id,
+)
+
+# The newest scan of each branch, whole: lists cut into pieces, each packed.
+quality_parts = Table(
+    "quality_parts",
+    metadata,
+    Column(
+        "snapshot_id", String(64), ForeignKey("quality_snapshots.id", ondelete="CASCADE"), primary_key=True
+    ),
+    Column("part", String(16), primary_key=True),
+    Column("start", Integer, primary_key=True, autoincrement=False),
+    Column("count", Integer, nullable=False),
+    Column("data", Text, nullable=False),
+)
+
+tasks = Table(
+    "tasks",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("channel_id", String(64), ForeignKey("channels.id", ondelete="CASCADE"), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("type", String(8), nullable=False),
+    Column("schedule", Text),
+    Column("timezone", String(64), nullable=False),
+    Column("does", String(8), nullable=False),
+    Column("author_id", Text, nullable=False),
+    Column("template_name", String(200)),
+    Column("prompt", Text),
+    Column("workflow_name", Text),
+    Column("workflow_inputs", Json, nullable=False),
+    Column("script", Text),
+    Column("model", Text),
+    Column("allow", Json, nullable=False),
+    Column("worktree", Boolean, nullable=False),
+    Column("budget", Float),
+    Column("conversation", String(4), nullable=False),
+    Column("thread_id", String(64)),
+    Column("overlap", String(8), nullable=False),
+    Column("missed", String(8), nullable=False),
+    Column("missed_window_s", Integer, nullable=False),
+    Column("jitter_s", Integer, nullable=False),
+    Column("retries", Integer, nullable=False),
+    Column("retry_delay_s", Integer, nullable=False),
+    Column("max_failures", Integer, nullable=False),
+    Column("timeout_s", Integer, nullable=False),
+    Column("max_iterations", Integer),
+    Column("auto_delete_sec", Integer, nullable=False),
+    Column("keep_reports", Boolean, nullable=False),
+    Column("enabled", Boolean, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("stopped_because", Text),
+    Column("anchor", Moment, nullable=False),
+    Column("due_at", Moment),
+    Column("next_run_at", Moment, index=True),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    UniqueConstraint("channel_id", "template_name"),
+)
+
+task_runs = Table(
+    "task_runs",
+    metadata,
+    Column("id", String(128), primary_key=True),
+    Column("task_id", String(64), ForeignKey("tasks.id", ondelete="CASCADE"), nullable=False),
+    Column("due_at", Moment, nullable=False),
+    Column("state", String(12), nullable=False),
+    Column("trigger", String(12), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("retry_at", Moment),
+    Column("thread_id", String(64)),
+    Column("run_id", String(64)),
+    Column("workflow_run_id", String(128)),
+    Column("started_at", Moment),
+    Column("ended_at", Moment),
+    Column("cost", Float),
+    Column("text", Text, nullable=False),
+    Column("error", Text),
+    Column("note", Text),
+    Column("denied", Json, nullable=False),
+    Column("delete_at", Moment, index=True),
+)
+Index("ix_task_runs_task_id_created_at", task_runs.c.task_id, task_runs.c.created_at)
+Index("ix_task_runs_state", task_runs.c.state)
+
+workflow_runs = Table(
+    "workflow_runs",
+    metadata,
+    Column("id", String(128), primary_key=True),
+    Column("workflow_name", String(64), nullable=False),
+    Column("status", String(12), nullable=False, index=True),
+    Column("channel_id", String(64), index=True),
+    Column("dir_path", Text),
+    Column("authority", String(12), nullable=False),
+    Column("attended", Boolean, nullable=False),
+    Column("ending", String(12)),
+    Column("retries", Integer, nullable=False),
+    Column("error", Text),
+    Column("deadline", Moment),
+    Column("created_at", Moment, nullable=False, index=True),
+    Column("ended_at", Moment),
+    Column("version", Integer, nullable=False),
+)
+
+# What a run is pinned to. Apart from the run, whose row is written with every step.
+workflow_pins = Table(
+    "workflow_pins",
+    metadata,
+    Column("run_id", String(128), ForeignKey("workflow_runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("definition", Json, nullable=False),
+    Column("subs", Json, nullable=False),
+    Column("inputs", Json, nullable=False),
+)
+
+# The id is the run, the node's path and the attempt: the same as with the durable engine.
+workflow_nodes = Table(
+    "workflow_nodes",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column(
+        "run_id", String(128), ForeignKey("workflow_runs.id", ondelete="CASCADE"), nullable=False, index=True
+    ),
+    Column("path", Text, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("node_id", String(64), nullable=False),
+    Column("type", String(16), nullable=False),
+    Column("status", String(12), nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("superseded", Boolean, nullable=False),
+    Column("inputs", Json),
+    Column("output", Json),
+    Column("error", Text),
+    Column("error_class", String(16)),
+    Column("reason", Text),
+    Column("detail", Json, nullable=False),
+    Column("not_before", Moment),
+    Column("started_at", Moment),
+    Column("ended_at", Moment),
 )

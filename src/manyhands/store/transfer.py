@@ -68,11 +68,16 @@ def check_sqlite(path: Path) -> None:
 
 
 def dump_tables(url: str, directory: Path) -> None:
-    """Every table of ours as `NAME.jsonl`, all of them as they were at one moment."""
+    """Every table of ours as `NAME.jsonl`, all of them as they were at one moment.
+
+    What can be made again from elsewhere is left out.
+    """
     with _engine(url) as engine, engine.connect() as conn:
         if not is_sqlite(url):
             conn.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"))
         for table in metadata.sorted_tables:
+            if table.info.get("derived"):
+                continue
             with (directory / f"{table.name}.jsonl").open("w", encoding="utf-8") as file:
                 for row in _rows(conn, table):
                     file.write(json.dumps(row, ensure_ascii=False) + "\n")

@@ -8,9 +8,8 @@ from alembic import context
 from sqlalchemy import create_engine, pool, text
 
 from manyhands.store import columns
+from manyhands.store.migrate import ADVISORY_LOCK
 from manyhands.store.partial_indexes import metadata
-
-ADVISORY_LOCK = 822_200_001
 
 
 def render(kind: str, item: Any, autogen: Any) -> str | Literal[False]:

@@ -17,23 +17,35 @@ def upgrade() -> None:
     _create_approvals()
     _create_channels()
     _create_events()
+    _create_executors()
+    _create_memory_collections()
     _create_meta()
     _create_models()
     _create_rules()
     _create_servers()
     _create_settings()
     _create_tool_calls()
+    _create_workflow_runs()
     _create_worktrees()
     _create_agent_messages()
     _create_agents()
     _create_catalogues()
     _create_channel_origins()
+    _create_memory_files()
     _create_messages()
+    _create_quality_snapshots()
     _create_reads()
     _create_runs()
     _create_server_tools()
+    _create_tasks()
     _create_tokens()
     _create_tool_preferences()
+    _create_workflow_nodes()
+    _create_workflow_pins()
+    _create_memory_chunks()
+    _create_memory_vectors()
+    _create_quality_parts()
+    _create_task_runs()
 
 
 def _create_approvals() -> None:
@@ -103,6 +115,30 @@ def _create_events() -> None:
     )
     with op.batch_alter_table("events", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_events_at"), ["at"], unique=False)
+
+
+def _create_executors() -> None:
+    op.create_table(
+        "executors",
+        sa.Column("id", sa.String(length=64), nullable=False),
+        sa.Column("home", sa.Text(), nullable=False),
+        sa.Column("until", columns.Moment(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_executors")),
+    )
+
+
+def _create_memory_collections() -> None:
+    op.create_table(
+        "memory_collections",
+        sa.Column("id", sa.Text(), nullable=False),
+        sa.Column("revision", columns.BigInt(), nullable=False),
+        sa.Column("files", sa.Integer(), nullable=False),
+        sa.Column("chunks", sa.Integer(), nullable=False),
+        sa.Column("used_at", columns.Moment(), nullable=False),
+        sa.Column("indexed_at", columns.Moment(), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_memory_collections")),
+        info={"derived": True},
+    )
 
 
 def _create_meta() -> None:
@@ -228,6 +264,31 @@ def _create_tool_calls() -> None:
         batch_op.create_index("ix_tool_calls_tool_id", ["tool", "id"], unique=False)
 
 
+def _create_workflow_runs() -> None:
+    op.create_table(
+        "workflow_runs",
+        sa.Column("id", sa.String(length=128), nullable=False),
+        sa.Column("workflow_name", sa.String(length=64), nullable=False),
+        sa.Column("status", sa.String(length=12), nullable=False),
+        sa.Column("channel_id", sa.String(length=64), nullable=True),
+        sa.Column("dir_path", sa.Text(), nullable=True),
+        sa.Column("authority", sa.String(length=12), nullable=False),
+        sa.Column("attended", sa.Boolean(), nullable=False),
+        sa.Column("ending", sa.String(length=12), nullable=True),
+        sa.Column("retries", sa.Integer(), nullable=False),
+        sa.Column("error", sa.Text(), nullable=True),
+        sa.Column("deadline", columns.Moment(), nullable=True),
+        sa.Column("created_at", columns.Moment(), nullable=False),
+        sa.Column("ended_at", columns.Moment(), nullable=True),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_workflow_runs")),
+    )
+    with op.batch_alter_table("workflow_runs", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_workflow_runs_channel_id"), ["channel_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_workflow_runs_created_at"), ["created_at"], unique=False)
+        batch_op.create_index(batch_op.f("ix_workflow_runs_status"), ["status"], unique=False)
+
+
 def _create_worktrees() -> None:
     op.create_table(
         "worktrees",
@@ -327,6 +388,34 @@ def _create_channel_origins() -> None:
         batch_op.create_index(batch_op.f("ix_channel_origins_origin_id"), ["origin_id"], unique=False)
 
 
+def _create_memory_files() -> None:
+    op.create_table(
+        "memory_files",
+        sa.Column("id", columns.BigInt(), autoincrement=True, nullable=False),
+        sa.Column("collection", sa.Text(), nullable=False),
+        sa.Column("path", sa.Text(), nullable=False),
+        sa.Column("shown", sa.Text(), nullable=False),
+        sa.Column("kind", sa.String(length=16), nullable=False),
+        sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("size", columns.BigInt(), nullable=False),
+        sa.Column("mark", sa.Text(), nullable=False),
+        sa.Column("modified_at", columns.Moment(), nullable=False),
+        sa.Column("chunks", sa.Integer(), nullable=False),
+        sa.Column("problem", sa.Text(), nullable=True),
+        sa.Column("words", sa.LargeBinary(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["collection"],
+            ["memory_collections.id"],
+            name=op.f("fk_memory_files_collection"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_memory_files")),
+        sa.UniqueConstraint("collection", "path", name=op.f("uq_memory_files_collection_path")),
+        info={"derived": True},
+        sqlite_autoincrement=True,
+    )
+
+
 def _create_messages() -> None:
     op.create_table(
         "messages",
@@ -358,6 +447,28 @@ def _create_messages() -> None:
     with op.batch_alter_table("messages", schema=None) as batch_op:
         batch_op.create_index("ix_messages_channel_id_id", ["channel_id", "id"], unique=False)
         batch_op.create_index("ix_messages_run_id_id", ["run_id", "id"], unique=False)
+
+
+def _create_quality_snapshots() -> None:
+    op.create_table(
+        "quality_snapshots",
+        sa.Column("id", sa.String(length=64), nullable=False),
+        sa.Column("channel_id", sa.String(length=64), nullable=False),
+        sa.Column("branch", sa.Text(), nullable=False),
+        sa.Column("commit_id", sa.String(length=64), nullable=True),
+        sa.Column("directory", sa.Text(), nullable=False),
+        sa.Column("signal", sa.Integer(), nullable=False),
+        sa.Column("summary", columns.Json(), nullable=False),
+        sa.Column("scanned_at", columns.Moment(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["channel_id"], ["channels.id"], name=op.f("fk_quality_snapshots_channel_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_quality_snapshots")),
+    )
+    with op.batch_alter_table("quality_snapshots", schema=None) as batch_op:
+        batch_op.create_index(
+            "ix_quality_snapshots_channel_branch", ["channel_id", "branch", "id"], unique=False
+        )
 
 
 def _create_reads() -> None:
@@ -395,6 +506,7 @@ def _create_runs() -> None:
         sa.Column("started_at", columns.Moment(), nullable=True),
         sa.Column("ended_at", columns.Moment(), nullable=True),
         sa.Column("first_seq", columns.BigInt(), nullable=False),
+        sa.Column("holder", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(
             ["channel_id"], ["channels.id"], name=op.f("fk_runs_channel_id"), ondelete="CASCADE"
         ),
@@ -418,6 +530,57 @@ def _create_server_tools() -> None:
         ),
         sa.PrimaryKeyConstraint("server_id", "name", name=op.f("pk_server_tools")),
     )
+
+
+def _create_tasks() -> None:
+    op.create_table(
+        "tasks",
+        sa.Column("id", sa.String(length=64), nullable=False),
+        sa.Column("channel_id", sa.String(length=64), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("type", sa.String(length=8), nullable=False),
+        sa.Column("schedule", sa.Text(), nullable=True),
+        sa.Column("timezone", sa.String(length=64), nullable=False),
+        sa.Column("does", sa.String(length=8), nullable=False),
+        sa.Column("author_id", sa.Text(), nullable=False),
+        sa.Column("template_name", sa.String(length=200), nullable=True),
+        sa.Column("prompt", sa.Text(), nullable=True),
+        sa.Column("workflow_name", sa.Text(), nullable=True),
+        sa.Column("workflow_inputs", columns.Json(), nullable=False),
+        sa.Column("script", sa.Text(), nullable=True),
+        sa.Column("model", sa.Text(), nullable=True),
+        sa.Column("allow", columns.Json(), nullable=False),
+        sa.Column("worktree", sa.Boolean(), nullable=False),
+        sa.Column("budget", sa.Float(), nullable=True),
+        sa.Column("conversation", sa.String(length=4), nullable=False),
+        sa.Column("thread_id", sa.String(length=64), nullable=True),
+        sa.Column("overlap", sa.String(length=8), nullable=False),
+        sa.Column("missed", sa.String(length=8), nullable=False),
+        sa.Column("missed_window_s", sa.Integer(), nullable=False),
+        sa.Column("jitter_s", sa.Integer(), nullable=False),
+        sa.Column("retries", sa.Integer(), nullable=False),
+        sa.Column("retry_delay_s", sa.Integer(), nullable=False),
+        sa.Column("max_failures", sa.Integer(), nullable=False),
+        sa.Column("timeout_s", sa.Integer(), nullable=False),
+        sa.Column("max_iterations", sa.Integer(), nullable=True),
+        sa.Column("auto_delete_sec", sa.Integer(), nullable=False),
+        sa.Column("keep_reports", sa.Boolean(), nullable=False),
+        sa.Column("enabled", sa.Boolean(), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("stopped_because", sa.Text(), nullable=True),
+        sa.Column("anchor", columns.Moment(), nullable=False),
+        sa.Column("due_at", columns.Moment(), nullable=True),
+        sa.Column("next_run_at", columns.Moment(), nullable=True),
+        sa.Column("created_at", columns.Moment(), nullable=False),
+        sa.Column("updated_at", columns.Moment(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["channel_id"], ["channels.id"], name=op.f("fk_tasks_channel_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_tasks")),
+        sa.UniqueConstraint("channel_id", "template_name", name=op.f("uq_tasks_channel_id_template_name")),
+    )
+    with op.batch_alter_table("tasks", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_tasks_next_run_at"), ["next_run_at"], unique=False)
 
 
 def _create_tokens() -> None:
@@ -456,3 +619,132 @@ def _create_tool_preferences() -> None:
         ),
         sa.PrimaryKeyConstraint("server_id", "tool", name=op.f("pk_tool_preferences")),
     )
+
+
+def _create_workflow_nodes() -> None:
+    op.create_table(
+        "workflow_nodes",
+        sa.Column("id", sa.Text(), nullable=False),
+        sa.Column("run_id", sa.String(length=128), nullable=False),
+        sa.Column("path", sa.Text(), nullable=False),
+        sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("node_id", sa.String(length=64), nullable=False),
+        sa.Column("type", sa.String(length=16), nullable=False),
+        sa.Column("status", sa.String(length=12), nullable=False),
+        sa.Column("tries", sa.Integer(), nullable=False),
+        sa.Column("superseded", sa.Boolean(), nullable=False),
+        sa.Column("inputs", columns.Json(), nullable=True),
+        sa.Column("output", columns.Json(), nullable=True),
+        sa.Column("error", sa.Text(), nullable=True),
+        sa.Column("error_class", sa.String(length=16), nullable=True),
+        sa.Column("reason", sa.Text(), nullable=True),
+        sa.Column("detail", columns.Json(), nullable=False),
+        sa.Column("not_before", columns.Moment(), nullable=True),
+        sa.Column("started_at", columns.Moment(), nullable=True),
+        sa.Column("ended_at", columns.Moment(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["run_id"], ["workflow_runs.id"], name=op.f("fk_workflow_nodes_run_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_workflow_nodes")),
+    )
+    with op.batch_alter_table("workflow_nodes", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_workflow_nodes_run_id"), ["run_id"], unique=False)
+
+
+def _create_workflow_pins() -> None:
+    op.create_table(
+        "workflow_pins",
+        sa.Column("run_id", sa.String(length=128), nullable=False),
+        sa.Column("definition", columns.Json(), nullable=False),
+        sa.Column("subs", columns.Json(), nullable=False),
+        sa.Column("inputs", columns.Json(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["run_id"], ["workflow_runs.id"], name=op.f("fk_workflow_pins_run_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("run_id", name=op.f("pk_workflow_pins")),
+    )
+
+
+def _create_memory_chunks() -> None:
+    op.create_table(
+        "memory_chunks",
+        sa.Column("file_id", columns.BigInt(), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("line_start", sa.Integer(), nullable=False),
+        sa.Column("line_end", sa.Integer(), nullable=False),
+        sa.Column("headings", columns.Json(), nullable=False),
+        sa.Column("section", sa.Integer(), nullable=False),
+        sa.Column("gap", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["file_id"], ["memory_files.id"], name=op.f("fk_memory_chunks_file_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("file_id", "number", name=op.f("pk_memory_chunks")),
+        info={"derived": True},
+    )
+
+
+def _create_memory_vectors() -> None:
+    op.create_table(
+        "memory_vectors",
+        sa.Column("file_id", columns.BigInt(), nullable=False),
+        sa.Column("model", sa.String(length=300), nullable=False),
+        sa.Column("dimensions", sa.Integer(), nullable=False),
+        sa.Column("data", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["file_id"], ["memory_files.id"], name=op.f("fk_memory_vectors_file_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("file_id", "model", name=op.f("pk_memory_vectors")),
+        info={"derived": True},
+    )
+
+
+def _create_quality_parts() -> None:
+    op.create_table(
+        "quality_parts",
+        sa.Column("snapshot_id", sa.String(length=64), nullable=False),
+        sa.Column("part", sa.String(length=16), nullable=False),
+        sa.Column("start", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("count", sa.Integer(), nullable=False),
+        sa.Column("data", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["snapshot_id"],
+            ["quality_snapshots.id"],
+            name=op.f("fk_quality_parts_snapshot_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("snapshot_id", "part", "start", name=op.f("pk_quality_parts")),
+    )
+
+
+def _create_task_runs() -> None:
+    op.create_table(
+        "task_runs",
+        sa.Column("id", sa.String(length=128), nullable=False),
+        sa.Column("task_id", sa.String(length=64), nullable=False),
+        sa.Column("due_at", columns.Moment(), nullable=False),
+        sa.Column("state", sa.String(length=12), nullable=False),
+        sa.Column("trigger", sa.String(length=12), nullable=False),
+        sa.Column("created_at", columns.Moment(), nullable=False),
+        sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("retry_at", columns.Moment(), nullable=True),
+        sa.Column("thread_id", sa.String(length=64), nullable=True),
+        sa.Column("run_id", sa.String(length=64), nullable=True),
+        sa.Column("workflow_run_id", sa.String(length=128), nullable=True),
+        sa.Column("started_at", columns.Moment(), nullable=True),
+        sa.Column("ended_at", columns.Moment(), nullable=True),
+        sa.Column("cost", sa.Float(), nullable=True),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("error", sa.Text(), nullable=True),
+        sa.Column("note", sa.Text(), nullable=True),
+        sa.Column("denied", columns.Json(), nullable=False),
+        sa.Column("delete_at", columns.Moment(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["task_id"], ["tasks.id"], name=op.f("fk_task_runs_task_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_task_runs")),
+    )
+    with op.batch_alter_table("task_runs", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_task_runs_delete_at"), ["delete_at"], unique=False)
+        batch_op.create_index("ix_task_runs_state", ["state"], unique=False)
+        batch_op.create_index("ix_task_runs_task_id_created_at", ["task_id", "created_at"], unique=False)

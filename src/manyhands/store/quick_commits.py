@@ -1,0 +1,65 @@
+"""Commits on the loop's own thread, for a few rows that somebody waits for.
+
+The way through the writer thread and back costs more than such a row, and while both threads run they fight
+for the interpreter. Here nothing is waited for: neither another writer nor the disk, which only checkpoints
+need, and those are the writer's. What cannot be done at once, or fails, is the writer's too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+from sqlalchemy.engine import Engine
+
+from manyhands.store.jobs import Job, Posted
+
+
+class QuickCommits:
+    """One connection that writes if nobody else does."""
+
+    def __init__(self, engine: Engine, posted: Posted) -> None:
+        self._engine = engine
+        self._posted = posted
+        self._conn: Connection | None = None
+        self.made = 0
+
+    def commit(self, jobs: Sequence[Job]) -> bool:
+        """One transaction for what is posted and for these; whether it was made, else nothing has changed."""
+        if not self._posted.lock.acquire(blocking=False):
+            return False
+        try:
+            return self._commit(jobs)
+        finally:
+            self._posted.lock.release()
+
+    def _commit(self, jobs: Sequence[Job]) -> bool:
+        if self._conn is None:
+            self._conn = self._engine.connect()
+        posted = self._posted.take()
+        if _committed(self._conn, [*posted, *jobs]):
+            self.made += 1
+            return True
+        self._posted.give_back(posted)
+        return False
+
+    def close(self) -> None:
+        if self._conn is not None:
+            self._conn.close()
+        self._engine.dispose()
+
+
+def _committed(conn: Connection, jobs: Sequence[Job]) -> bool:
+    driver: Any = conn.connection.driver_connection
+    try:
+        driver.execute("BEGIN IMMEDIATE")
+        for job in jobs:
+            job.result = job.work(conn)
+        driver.execute("COMMIT")
+    except Exception:  # noqa: BLE001 - border: the writer does it again and tells whose fault it is
+        return False
+    finally:
+        if driver.in_transaction:
+            driver.execute("ROLLBACK")
+    return True
