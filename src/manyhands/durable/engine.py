@@ -1,0 +1,325 @@
+"""The durable engine of a hub: work that is stored before it begins and goes on after whatever happens.
+
+It owns when DBOS starts and ends, who of several hubs on one database does what, and taking over the work of
+those that died. What the work is, whoever registers it knows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from anyio.abc import TaskStatus
+
+from manyhands.clock import Clock, rfc3339
+from manyhands.durable import leases
+from manyhands.durable.types import Function, Work
+from manyhands.errors import ManyhandsError, NotFoundError, UnavailableError
+from manyhands.home import Home
+from manyhands.ids import new_id
+from manyhands.imports import import_aside
+from manyhands.store.engine import Store
+from manyhands.store.urls import is_sqlite
+
+if TYPE_CHECKING:
+    from manyhands.durable.binding import Bound
+
+log = logging.getLogger(__name__)
+
+LEASE_S = 30.0
+LOOK_S = 0.5
+CLOSE_S = 25.0
+PRUNE_AT_ONCE = 500
+
+
+@dataclass(slots=True)
+class _Going:
+    """Work that goes on in this process."""
+
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    ended: anyio.Event = field(default_factory=anyio.Event)
+
+
+@dataclass(frozen=True, slots=True)
+class _Activation:
+    id: str
+    payload: Any
+    _bound: Bound
+
+    async def step(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
+        return await self._bound.step(name, work)
+
+
+def durable_url(home: Home, database_url: str) -> str:
+    """Where the engine keeps its records: a file of the home, or the database that several hubs share."""
+    return f"sqlite:///{home.durable_file}" if is_sqlite(database_url) else database_url
+
+
+class DurableEngine:
+    """Starts, cancels and finds durable work.
+
+    `url`: its own database. `home`: whose process this is; a home has one at a time. `resume`: take over what
+    was left open; a hub that stays only for a moment does not, and runs only what it started itself.
+    """
+
+    def __init__(self, url: str, store: Store, clock: Clock, *, home: str, resume: bool = True) -> None:
+        self.executor_id = new_id("exec")
+        self.lease_s = LEASE_S
+        """After how long without a sign of life others take over; it is renewed three times as often."""
+        self._url = url
+        self._store = store
+        self._clock = clock
+        self._home = home
+        self._resume = resume
+        self._functions: dict[str, Function] = {}
+        self._mine: set[str] = set()
+        self._going: dict[str, _Going] = {}
+        self._futures: dict[str, asyncio.Future[Any]] = {}
+        self._bound: Bound | None = None
+        self._wanted = anyio.Event()
+        self._there = anyio.Event()
+        self._trouble: Exception | None = None
+        self._closing = False
+        self._life = anyio.CancelScope()
+        self._ended = anyio.Event()
+
+    def register(self, kind: str, function: Function) -> None:
+        """What a kind of work does. Before the hub has started, so that old work finds it."""
+        self._functions[kind] = function
+
+    # --- its life
+
+    async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Serve until cancelled. DBOS is started with the first work, or when an earlier hub had some."""
+        if self._resume and await self._store.read(leases.any_registered):
+            self._wanted.set()
+        with self._life:
+            task_status.started()
+            try:
+                await self._serve_for_ever()
+            finally:
+                self._ended.set()
+
+    async def close(self) -> None:
+        """Stop what goes on here, without an end on its record; before the services that it uses are gone."""
+        self._life.cancel()
+        with anyio.move_on_after(CLOSE_S, shield=True):
+            await self._ended.wait()
+
+    async def _serve_for_ever(self) -> None:
+        while True:
+            await self._wanted.wait()
+            try:
+                await self._serve()
+            except Exception as error:  # border: the next work tries again
+                log.exception("the durable engine failed")
+                self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        self._trouble = error
+        self._wanted = anyio.Event()
+        there, self._there = self._there, anyio.Event()
+        there.set()
+
+    async def _serve(self) -> None:
+        binding = await import_aside("manyhands.durable.binding")
+        await self._register_executor()
+        async with binding.bound(self._url, self.executor_id, self._dispatch) as self._bound:
+            self._trouble = None
+            self._there.set()
+            try:
+                await self._keep_lease()
+            finally:
+                self._closing = True
+                self._there = anyio.Event()
+                with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_S):
+                    await self._stop_work()
+                    await self._give_up_lease()
+        raise UnavailableError("The durable engine ended.")
+
+    async def _stop_work(self) -> None:
+        going = list(self._going.values())
+        for one in going:
+            one.scope.cancel()
+        for one in going:
+            await one.ended.wait()
+
+    # --- leases
+
+    async def _register_executor(self) -> None:
+        until = self._until()
+        self._closing = False
+        await self._store.write(lambda conn: leases.register(conn, self.executor_id, self._home, until))
+
+    def _until(self) -> datetime:
+        return self._clock.now() + timedelta(seconds=self.lease_s)
+
+    async def _keep_lease(self) -> None:
+        while True:
+            if self._resume:
+                await self._take_over()
+            await self._clock.sleep(self.lease_s / 3)
+            await self._renew()
+            await self._hear_cancels()
+
+    async def _renew(self) -> None:
+        until = self._until()
+        if not await self._store.write(lambda conn: leases.renew(conn, self.executor_id, until)):
+            # Others have taken this process for dead, and its work: it must not be done twice.
+            log.warning("the lease ran out while this process was away; its work is done elsewhere")
+            for going in self._going.values():
+                going.scope.cancel()
+            await self._store.write(lambda conn: leases.register(conn, self.executor_id, self._home, until))
+
+    async def _take_over(self) -> None:
+        assert self._bound is not None
+        now = self._clock.now()
+        dead = await self._store.read(
+            lambda conn: leases.select_dead(conn, self.executor_id, self._home, now)
+        )
+        if dead:
+            await self._bound.recover(dead)
+            await self._store.write(lambda conn: leases.remove(conn, dead))
+
+    async def _give_up_lease(self) -> None:
+        """The row stays when work is open: whoever comes next finds it."""
+        ended = self._clock.now() - timedelta(seconds=1)
+        await self._store.write(lambda conn: leases.renew(conn, self.executor_id, ended))
+
+    async def _hear_cancels(self) -> None:
+        """What goes on here may have been cancelled through another hub."""
+        if self._going and self._bound is not None:
+            for work_id in await self._bound.cancelled_among(list(self._going)):
+                if going := self._going.get(work_id):
+                    going.scope.cancel()
+
+    # --- doing
+
+    async def _dispatch(self, kind: str, work_id: str, payload: Any) -> Any:
+        if self._closing or not (self._resume or work_id in self._mine):
+            raise asyncio.CancelledError  # stays open for a hub that goes on with old work
+        from manyhands.durable.binding import Cancelled
+
+        going = self._going[work_id] = _Going()
+        try:
+            with going.scope:
+                return await self._answer(kind, work_id, payload)
+        finally:
+            self._going.pop(work_id, None)
+            going.ended.set()
+        if self._closing:
+            raise asyncio.CancelledError
+        raise Cancelled
+
+    async def _answer(self, kind: str, work_id: str, payload: Any) -> dict[str, Any]:
+        assert self._bound is not None
+        function = self._functions.get(kind)
+        if function is None:
+            return _failed("not_found", f"This version of the hub knows no work of the kind {kind!r}.")
+        try:
+            return {"value": await function(_Activation(work_id, payload, self._bound))}
+        except ManyhandsError as error:
+            return _failed(error.code, str(error))
+        except Exception as error:  # border: whatever goes wrong is the work's outcome
+            if type(error).__module__.startswith("dbos."):
+                raise
+            log.exception("%s failed", work_id)
+            return _failed("error", f"{type(error).__name__}: {error}")
+
+    async def _ready(self) -> Bound:
+        self._wanted.set()
+        await self._there.wait()
+        if self._bound is None or self._trouble is not None:
+            why = str(self._trouble or "it has ended")
+            raise UnavailableError(f"The durable engine is not available: {why}.", hint="Try again later.")
+        return self._bound
+
+    # --- for services
+
+    def warm(self) -> None:
+        """Be ready soon: work is about to come."""
+        self._wanted.set()
+
+    async def start(self, kind: str, work_id: str, payload: Any = None) -> bool:
+        """Begin work. When this returns it is stored, and happens whatever becomes of this process.
+
+        The id makes it once: the answer is whether this call did. May be called within other work.
+        """
+        if kind not in self._functions:
+            raise NotFoundError(f"Nobody does work of the kind {kind!r}.", hint="Register it first.")
+        bound = await self._ready()
+        self._mine.add(work_id)
+        future = await bound.start(kind, work_id, payload)
+        if future is None:
+            return False
+        self._futures[work_id] = future
+        future.add_done_callback(lambda _: self._forget_future(work_id))
+        return True
+
+    def _forget_future(self, work_id: str) -> None:
+        self._futures.pop(work_id, None)
+        self._mine.discard(work_id)
+
+    async def find(self, work_id: str) -> Work | None:
+        return (await self.find_all([work_id])).get(work_id)
+
+    async def find_all(self, work_ids: Sequence[str]) -> dict[str, Work]:
+        """What is known about these; ids that nobody started are left out."""
+        return await (await self._ready()).find(work_ids) if work_ids else {}
+
+    async def below(self, prefix: str) -> Sequence[Work]:
+        """All work whose id begins with this."""
+        return await (await self._ready()).below(prefix)
+
+    async def wait(self, work_id: str) -> Work:
+        """Until it has ended, here or elsewhere. Costs nothing for work of this process."""
+        while True:
+            if future := self._futures.get(work_id):
+                await asyncio.wait({future})
+            work = await self.find(work_id)
+            if work is None:
+                raise NotFoundError(f"There is no work {work_id!r}.")
+            if work.state != "running":
+                return work
+            await anyio.sleep(LOOK_S)
+
+    async def cancel(self, work_ids: Sequence[str]) -> None:
+        """End work: at once what goes on here, within seconds what goes on elsewhere. Ended work stays."""
+        if not work_ids:
+            return
+        await (await self._ready()).cancel(work_ids)
+        for work_id in work_ids:
+            if going := self._going.get(work_id):
+                going.scope.cancel()
+
+    async def stopped(self, work_id: str) -> None:
+        """Wait until it does not go on in this process, after it was cancelled. Not for the work itself."""
+        if going := self._going.get(work_id):
+            with anyio.move_on_after(CLOSE_S):
+                await going.ended.wait()
+
+    def is_going(self, work_id: str) -> bool:
+        """Whether it goes on in this process."""
+        return work_id in self._going
+
+    async def forget(self, work_ids: Sequence[str]) -> None:
+        """Remove the records of ended work."""
+        if work_ids:
+            await (await self._ready()).forget(work_ids)
+
+    async def prune(self, before: datetime) -> int:
+        """Remove the records of all work that ended before then; how many that were."""
+        bound, gone = await self._ready(), 0
+        while found := await bound.ended_before(rfc3339(before), PRUNE_AT_ONCE):
+            await bound.forget(found)
+            gone += len(found)
+        return gone
+
+
+def _failed(code: str, message: str) -> dict[str, Any]:
+    return {"error": {"code": code, "message": message}}
