@@ -1,0 +1,112 @@
+"""What listeners are told of runs and nodes, and how a run is shown. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from manyhands.workflows.types import Json, Node, NodeRun, NodeStatus, RunStatus, WorkflowRun
+
+TOLD = 2000
+"""Characters of an output that an event carries."""
+
+
+News = Literal["started", "paused", "finished"]
+
+
+def node_news(record: NodeRun, *, is_new: bool) -> News | None:
+    """What to tell of a row that was written, if it is something that others should hear of."""
+    if record.superseded and record.status is not NodeStatus.CANCELLED:
+        return None
+    if record.status.ended:
+        return "finished"
+    return "started" if is_new or record.status is NodeStatus.WAITING else None
+
+
+def node_data(run: WorkflowRun, record: NodeRun) -> Json:
+    data = record.wire()
+    for name in ("inputs", "log", "detail", "superseded", "not_before"):
+        del data[name]
+    if isinstance(record.output, str) and len(record.output) > TOLD:
+        data |= {"output": record.output[:TOLD], "cut": True}
+    elif isinstance(record.output, dict | list) and len(str(record.output)) > TOLD:
+        data |= {"output": None, "cut": True}
+    return {"run_id": run.id, "workflow_name": run.workflow_name, **data}
+
+
+def run_news(before: WorkflowRun, run: WorkflowRun) -> News | None:
+    """What to tell of a run whose state may have changed."""
+    if before.status is run.status and before.ended_at == run.ended_at:
+        return None
+    if run.ended:
+        return "finished"
+    if run.status is RunStatus.PAUSED:
+        return "paused"
+    return "started" if before.ended else None
+
+
+def show_nodes(nodes: Sequence[Node], records: Sequence[NodeRun]) -> list[Json]:
+    """Every node of a run as it stands, pending ones too, each with its attempts."""
+    by_path: dict[str, list[NodeRun]] = {}
+    for record in sorted(records, key=lambda one: one.attempt):
+        by_path.setdefault(record.path, []).append(record)
+    shown = [_pending(node) for node in nodes if node.id not in by_path]
+    for path, attempts in by_path.items():
+        if "/" not in path or not attempts[-1].superseded:
+            shown.append(_node(path, attempts))
+    order = {node.id: number for number, node in enumerate(nodes)}
+    return sorted(shown, key=lambda one: (order.get(one["id"].split("/")[0], 0), _natural(one["id"])))
+
+
+def _natural(path: str) -> tuple[tuple[int, int, str], ...]:
+    return tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in path.split("/"))
+
+
+def _pending(node: Node) -> Json:
+    return {
+        "id": node.id,
+        "node_id": node.id,
+        "path": node.id,
+        "parent": None,
+        "iteration": None,
+        "type": node.type,
+        "status": NodeStatus.PENDING.value,
+        "attempt": 0,
+        "attempts": 0,
+        "history": [],
+        **dict.fromkeys(_EMPTY),
+    }
+
+
+_EMPTY = (
+    "inputs",
+    "output",
+    "error",
+    "error_class",
+    "reason",
+    "decision",
+    "log",
+    "detail",
+    "started_at",
+    "ended_at",
+)
+
+
+def _node(path: str, attempts: Sequence[NodeRun]) -> Json:
+    last = attempts[-1]
+    parent, iteration = _above(path)
+    shown = last.wire() | {"parent": parent, "iteration": iteration, "attempts": len(attempts)}
+    if last.superseded:  # sent back, and not begun again yet
+        shown |= {"status": NodeStatus.PENDING.value, "output": None, "error": None, "reason": None}
+    shown["iterations"] = last.detail.get("iterations", last.detail.get("items"))
+    return shown | {"history": [one.wire() for one in attempts]}
+
+
+def _above(path: str) -> tuple[str | None, int | None]:
+    """The node that a node stands in the body of, and the iteration or item."""
+    parts = path.split("/")[:-1]
+    if not parts:
+        return None, None
+    if parts[-1].isdigit():
+        return "/".join(parts[:-1]), int(parts[-1])
+    return "/".join(parts), None
