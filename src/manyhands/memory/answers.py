@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from manyhands.memory.chunking import spans, whole_characters
 from manyhands.memory.fusion import Ranking
@@ -40,10 +41,21 @@ class Place:
     section: int
 
 
+class Placed(Protocol):
+    """What is needed of a place; its text may come from elsewhere when it is looked at."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def chunk(self) -> Chunk: ...
+    @property
+    def section(self) -> int: ...
+
+
 def answer(
     rows: Iterable[int],
     ranking: Ranking,
-    places: Sequence[Place],
+    places: Sequence[Placed],
     question: str,
     *,
     top_k: int = 5,
@@ -68,7 +80,7 @@ def answer(
     return hits
 
 
-def _hit(row: int, passage: Passage, ranking: Ranking, places: Sequence[Place]) -> Hit:
+def _hit(row: int, passage: Passage, ranking: Ranking, places: Sequence[Placed]) -> Hit:
     place = places[row]
     heading = " > ".join(place.chunk.headings)
     score = float(ranking.score[row])
@@ -76,7 +88,9 @@ def _hit(row: int, passage: Passage, ranking: Ranking, places: Sequence[Place]) 
     return Hit(place.path, *lines, heading, passage.text, score, ranking.parts(row))
 
 
-def _passage(row: int, places: Sequence[Place], asked: frozenset[str], room: int, shown: set[int]) -> Passage:
+def _passage(
+    row: int, places: Sequence[Placed], asked: frozenset[str], room: int, shown: set[int]
+) -> Passage:
     chunk = places[row].chunk
     if len(chunk.text) > HIT_CHARS:
         start, end = best_part(chunk.text, asked, HIT_CHARS)
@@ -86,7 +100,7 @@ def _passage(row: int, places: Sequence[Place], asked: frozenset[str], room: int
     return _grown(row, places, room, shown)
 
 
-def _grown(row: int, places: Sequence[Place], room: int, shown: set[int]) -> Passage:
+def _grown(row: int, places: Sequence[Placed], room: int, shown: set[int]) -> Passage:
     """The chunk with as many neighbours as there is room for: the next, the one before, and so on."""
     first = last = row
     size = len(places[row].chunk.text)
@@ -105,7 +119,7 @@ def _grown(row: int, places: Sequence[Place], room: int, shown: set[int]) -> Pas
     return Passage(first, last, text, places[first].chunk.line_start, places[last].chunk.line_end)
 
 
-def _joining(row: int, gap: int, places: Sequence[Place], hit: int, shown: set[int]) -> int | None:
+def _joining(row: int, gap: int, places: Sequence[Placed], hit: int, shown: set[int]) -> int | None:
     """How many characters a neighbour adds with what separates it; nothing if it cannot be joined."""
     if not 0 <= row < len(places) or row in shown or places[row].section != places[hit].section:
         return None

@@ -89,13 +89,16 @@ def fuse(evidence: Evidence, weights: Weights = Weights()) -> Ranking:  # noqa: 
 
 
 def diverse(rows: Sequence[int], score: Scores, vectors: NDArray[np.float32], diversity: float) -> list[int]:
-    """The same chunks in an order in which one that repeats an earlier one comes later."""
+    """The same chunks in an order in which one that repeats an earlier one comes later.
+
+    `vectors`: those of these chunks, in the same order.
+    """
     left = list(rows)
     if not left or diversity <= 0:
         return left
     top = max(float(score[row]) for row in left) or 1.0
     worth = np.array([float(score[row]) / top for row in left])
-    alike = vectors[left] @ vectors[left].T
+    alike = vectors @ vectors.T
     seen = np.zeros(len(left))
     order: list[int] = []
     for _ in left:

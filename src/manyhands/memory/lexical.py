@@ -6,8 +6,7 @@ Owns the numbers, not where postings are kept: whoever keeps them hands them ove
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Scores = NDArray[np.float32]
+Rows = NDArray[np.int32]
 
 K1 = 1.2
 B = 0.5
@@ -28,7 +28,7 @@ FREQUENT = 0.25
 class Postings:
     """The chunks that a term occurs in, by number, each once, and how often."""
 
-    rows: NDArray[np.int32]
+    rows: Rows
     counts: Scores
 
 
@@ -40,46 +40,22 @@ class Lexicon(Protocol):
         """The number of terms of each chunk."""
         ...
 
-    def postings(self, term: str) -> Postings | None: ...
-
-
-class CountedWords:
-    """A lexicon in the memory of the process."""
-
-    def __init__(self, terms: Mapping[str, Postings], lengths: Scores) -> None:
-        self._terms = terms
-        self._lengths = lengths
-
-    @classmethod
-    def of(cls, chunks: Iterable[Sequence[str]]) -> CountedWords:
-        """From the terms of each chunk, in the order of their numbers."""
-        rows: dict[str, list[int]] = defaultdict(list)
-        counts: dict[str, list[int]] = defaultdict(list)
-        lengths: list[int] = []
-        for row, terms in enumerate(chunks):
-            lengths.append(len(terms))
-            for term, count in Counter(terms).items():
-                rows[term].append(row)
-                counts[term].append(count)
-        found = {
-            term: Postings(np.array(rows[term], dtype=np.int32), np.array(counts[term], dtype=np.float32))
-            for term in rows
-        }
-        return cls(found, np.array(lengths, dtype=np.float32))
+    @property
+    def count(self) -> int:
+        """How many chunks there are."""
+        ...
 
     @property
-    def lengths(self) -> Scores:
-        return self._lengths
+    def mean_length(self) -> float: ...
 
-    def postings(self, term: str) -> Postings | None:
-        return self._terms.get(term)
+    def postings(self, term: str) -> Postings | None: ...
 
 
 def without_frequent(asked: Sequence[str], lexicon: Lexicon) -> list[str]:
     """A long question without the terms that stand nearly everywhere, unless nothing would be left."""
     if len(asked) < LONG:
         return list(asked)
-    most = FREQUENT * len(lexicon.lengths)
+    most = FREQUENT * lexicon.count
     found = {term: lexicon.postings(term) for term in asked}
     rare = [term for term, postings in found.items() if postings is None or len(postings.rows) <= most]
     return rare if any(found[term] for term in rare) else list(asked)
@@ -89,21 +65,21 @@ def score(asked: Sequence[str], lexicon: Lexicon) -> Scores:
     """How well each chunk answers the terms of a question."""
     lengths = lexicon.lengths
     total = np.zeros(len(lengths), dtype=np.float32)
-    mean = float(lengths.mean()) or 1.0 if len(lengths) else 1.0
+    mean = lexicon.mean_length or 1.0
     for term in without_frequent(asked, lexicon):
         if (postings := lexicon.postings(term)) is not None:
             damping = K1 * (1 - B + B * lengths[postings.rows] / mean)
             saturated = postings.counts * (K1 + 1) / (postings.counts + damping)
-            total[postings.rows] += _rarity(len(postings.rows), len(lengths)) * saturated
+            total[postings.rows] += _rarity(len(postings.rows), lexicon.count) * saturated
     return total
 
 
-def share(asked: Sequence[str], lexicon: Lexicon) -> Scores:
-    """Which part of the asked terms each chunk has."""
-    found = np.zeros(len(lexicon.lengths), dtype=np.float32)
+def share(asked: Sequence[str], places: Callable[[str], Rows | None], size: int) -> Scores:
+    """Which part of the asked terms each place has; `places` says where a term stands."""
+    found = np.zeros(size, dtype=np.float32)
     for term in asked:
-        if (postings := lexicon.postings(term)) is not None:
-            found[postings.rows] += 1 / len(asked)
+        if (rows := places(term)) is not None:
+            found[rows] += 1 / len(asked)
     return found
 
 

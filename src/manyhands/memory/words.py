@@ -16,7 +16,10 @@ _LABEL = re.compile(
 
 def spoken_words(text: str) -> list[str]:
     """All words, in small letters, without what an apostrophe shortens."""
-    return [_SHORTENED.sub("", word) for word in _WORD.findall(text.lower())]
+    words: list[str] = _WORD.findall(text.lower())
+    if "'" in text or "’" in text:
+        return [_SHORTENED.sub("", word) for word in words]
+    return words
 
 
 def telling_words(text: str) -> list[str]:

@@ -1,0 +1,258 @@
+"""Brings a collection up to date with its files: what is new or changed is read, what is gone is forgotten.
+
+Words first, so that search by words works at once; vectors follow (`learning.py`). Every file is a
+transaction of its own, and many of them are under way at a time: the database commits them together.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.to_thread
+from sqlalchemy.exc import IntegrityError
+
+from manyhands.memory import store as rows
+from manyhands.memory.chunking import split
+from manyhands.memory.reading import Content, read_text
+from manyhands.memory.records import Records
+from manyhands.memory.store import KnownFile, NewFile
+from manyhands.memory.types import IndexReport
+from manyhands.memory.walking import FoundFile, Walk
+
+if TYPE_CHECKING:
+    from manyhands.memory.roots import Roots
+
+FILE = "file"
+AT_ONCE = 64
+BYTES_AT_ONCE = 2_000_000
+MOST_CHUNKS = 50_000
+"""Chunks of one file that are kept: more is no text that anybody wrote."""
+
+Tell = Callable[[str, int, int], None]
+"""Told the phase, how much is done, and how much there is."""
+
+
+@dataclass
+class _Count:
+    """What one pass did."""
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    chunks_added: int = 0
+    chunks_removed: int = 0
+    unreadable: set[str] = field(default_factory=set)
+
+    def report(self, problems: Sequence[tuple[str, str]]) -> IndexReport:
+        return IndexReport(
+            self.added,
+            self.changed,
+            self.removed,
+            self.unchanged,
+            self.chunks_added,
+            self.chunks_removed,
+            problems=tuple(problems),
+        )
+
+
+class Indexer:
+    """Writes collections."""
+
+    def __init__(self, records: Records, marks: dict[int, str]) -> None:
+        """`marks`: told of files that were written anew with the same content, by their numbers."""
+        self._records = records
+        self._marks = marks
+
+    async def index(self, collection: str, roots: Roots, largest: int, tell: Tell) -> IndexReport:
+        """All of a collection."""
+        walk = Walk(roots)
+        found = await anyio.to_thread.run_sync(lambda: list(walk.files()), abandon_on_cancel=True)
+        known = await self._records.read(partial(rows.known_files, collection=collection, kinds=[FILE]))
+        changed = [file for file in found if file.path not in known or known[file.path].mark != file.mark]
+        count = _Count(unchanged=len(found) - len(changed))
+        await self._read(collection, changed, known, largest, count, tell)
+        gone = sorted(known.keys() - {file.path for file in found})
+        await self._remove(collection, gone, known, count)
+        problems = [(problem.path, problem.reason) for problem in walk.problems]
+        kept = await self._records.read(partial(rows.problems_by_path, collection=collection))
+        return count.report([*problems, *kept.items()])
+
+    async def index_paths(
+        self, collection: str, roots: Roots, largest: int, paths: Sequence[str]
+    ) -> IndexReport:
+        """Some files of which it is known that they came, changed or went, and all below them that went."""
+        walk = Walk(roots)
+        found = await anyio.to_thread.run_sync(lambda: [walk.one(path) for path in paths])
+        there = {file.path: file for file in found if file is not None}
+        known = await self._records.read(
+            partial(rows.known_files, collection=collection, kinds=[FILE], paths=paths)
+        )
+        changed = [
+            file for file in there.values() if file.path not in known or known[file.path].mark != file.mark
+        ]
+        gone = await anyio.to_thread.run_sync(_gone, paths, there.keys(), known.keys())
+        count = _Count()
+        await self._read(collection, changed, known, largest, count, _quiet)
+        await self._remove(collection, gone, known, count)
+        return count.report([])
+
+    async def put_documents(
+        self, collection: str, kind: str, documents: Sequence[tuple[NewFile, str]]
+    ) -> IndexReport:
+        """Texts that are not files, all of a kind: each as it is to be kept, without chunks, and its text."""
+        known = await self._records.read(partial(rows.known_files, collection=collection, kinds=[kind]))
+        count = _Count()
+        changed = [
+            (new, text)
+            for new, text in documents
+            if new.path not in known or known[new.path].digest != new.digest
+        ]
+        count.unchanged = len(documents) - len(changed)
+        made = await anyio.to_thread.run_sync(lambda: [_with_chunks(new, text) for new, text in changed])
+        await self._write(collection, made, known, count)
+        gone = sorted(known.keys() - {new.path for new, _ in documents})
+        await self._remove(collection, gone, known, count)
+        return count.report([])
+
+    async def _read(
+        self,
+        collection: str,
+        files: Sequence[FoundFile],
+        known: dict[str, KnownFile],
+        largest: int,
+        count: _Count,
+        tell: Tell,
+    ) -> None:
+        """Read and write at the same time: the next files are prepared while the last ones are committed."""
+        done = 0
+        if files:
+            tell("reading", 0, len(files))
+        async with anyio.create_task_group() as group:
+            writing = anyio.CapacityLimiter(2)
+            for batch in _batches(files, largest):
+                made = await anyio.to_thread.run_sync(_prepare, batch, largest)
+                await writing.acquire_on_behalf_of(batch[0])
+                group.start_soon(self._write_batch, collection, batch, made, known, count, writing)
+                done += len(batch)
+                tell("reading", done, len(files))
+
+    async def _write_batch(
+        self,
+        collection: str,
+        batch: Sequence[FoundFile],
+        made: Sequence[NewFile | None],
+        known: dict[str, KnownFile],
+        count: _Count,
+        writing: anyio.CapacityLimiter,
+    ) -> None:
+        try:
+            await self._write(collection, [new for new in made if new is not None], known, count)
+            vanished = [file.path for file, new in zip(batch, made, strict=True) if new is None]
+            await self._remove(collection, [path for path in vanished if path in known], known, count)
+        finally:
+            writing.release_on_behalf_of(batch[0])
+
+    async def _write(
+        self, collection: str, made: Sequence[NewFile], known: dict[str, KnownFile], count: _Count
+    ) -> None:
+        async with anyio.create_task_group() as group:
+            for new in made:
+                old = known.get(new.path)
+                if old is not None and new.digest and old.digest == new.digest and old.problem == new.problem:
+                    group.start_soon(self._touch, old, new)
+                    count.unchanged += 1
+                    continue
+                group.start_soon(self._put, collection, new, old is not None)
+                count.added += old is None
+                count.changed += old is not None
+                count.chunks_added += len(new.chunks)
+                count.chunks_removed += 0 if old is None else old.chunks
+
+    async def _put(self, collection: str, new: NewFile, replaces: bool) -> None:
+        try:
+            await self._records.write(
+                partial(rows.put_file, collection=collection, new=new, replaces=replaces)
+            )
+        except IntegrityError:  # another hub of the same database has read the file meanwhile
+            await self._records.write(partial(rows.put_file, collection=collection, new=new))
+
+    async def _touch(self, old: KnownFile, new: NewFile) -> None:
+        await self._records.write(
+            partial(rows.touch_file, file_id=old.id, mark=new.mark, modified=new.modified)
+        )
+        self._marks[old.id] = new.mark
+
+    async def _remove(
+        self, collection: str, paths: Sequence[str], known: dict[str, KnownFile], count: _Count
+    ) -> None:
+        for at in range(0, len(paths), rows.SOME):
+            some = paths[at : at + rows.SOME]
+            await self._records.write(partial(rows.remove_files, collection=collection, paths=some))
+            count.removed += len(some)
+            count.chunks_removed += sum(known[path].chunks for path in some)
+
+
+def _gone(paths: Sequence[str], there: AbstractSet[str], known: AbstractSet[str]) -> list[str]:
+    """Which of the known files are gone, of these paths and of all that is below them."""
+    below = tuple(path + os.sep for path in paths)
+    named = [path for path in paths if path in known and path not in there]
+    inside = [path for path in known if path.startswith(below) and path not in there]
+    return list(dict.fromkeys([*named, *(path for path in inside if not os.path.lexists(path))]))
+
+
+def _quiet(phase: str, done: int, total: int) -> None:
+    """Nobody waits for it."""
+
+
+def _batches(files: Sequence[FoundFile], largest: int) -> Iterator[Sequence[FoundFile]]:
+    """Some files at a time, fewer if they are large."""
+    left = iter(files)
+    while batch := list(islice(left, 1)):
+        size = min(batch[0].size, largest)
+        for file in islice(left, AT_ONCE - 1):
+            batch.append(file)
+            size += min(file.size, largest)
+            if size > BYTES_AT_ONCE:
+                break
+        yield batch
+
+
+def _prepare(batch: Sequence[FoundFile], largest: int) -> list[NewFile | None]:
+    """Files as they are to be kept; nothing for one that is gone."""
+    return [_made(file, read_text(file.path, largest)) for file in batch]
+
+
+def _made(file: FoundFile, content: Content | None) -> NewFile | None:
+    if content is None:
+        return None
+    new = NewFile(
+        file.path,
+        file.shown,
+        FILE,
+        content.digest,
+        content.size or file.size,
+        content.mark if content.text is not None else content.mark or file.mark,
+        content.modified or file.modified,
+        content.problem,
+    )
+    return new if content.text is None else _with_chunks(new, content.text)
+
+
+def _with_chunks(new: NewFile, text: str) -> NewFile:
+    from manyhands.memory.postings import words_of
+
+    chunks = split(text, os.path.splitext(new.path)[1].lower() or ".md")
+    problem = new.problem
+    if len(chunks) > MOST_CHUNKS:
+        problem = f"It has {len(chunks):,} passages; only the first {MOST_CHUNKS:,} are kept."
+        chunks = chunks[:MOST_CHUNKS]
+    words = words_of(new.shown, chunks).pack()
+    return replace(new, chunks=chunks, words=words, problem=problem)

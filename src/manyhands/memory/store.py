@@ -1,0 +1,347 @@
+"""The SQL of memory: collections, the files in them, their chunks. Vectors are kept by `vector_store.py`.
+
+A file is written whole or not at all, and its collection counts it in the same transaction.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, and_, bindparam, delete, func, insert, or_, select, tuple_, update
+
+from manyhands.memory.roots import SUFFIXES
+from manyhands.memory.types import Chunk, FileFacts
+from manyhands.store.inserts import conflict_insert
+from manyhands.store.tables import memory_chunks, memory_collections, memory_files, memory_vectors
+
+SOME = 500
+"""So many values are named in one statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """What is counted of a collection; `revision` grows with every change."""
+
+    id: str
+    revision: int
+    files: int
+    chunks: int
+    used_at: datetime
+    indexed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A file as it is to be kept. Without words there is nothing of it but its problem."""
+
+    path: str
+    shown: str
+    kind: str
+    digest: str
+    size: int
+    mark: str
+    modified: float
+    problem: str | None = None
+    chunks: Sequence[Chunk] = ()
+    words: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """What is known of a file, to see whether it changed."""
+
+    id: int
+    path: str
+    digest: str
+    mark: str
+    chunks: int
+    kind: str
+    problem: str | None
+
+
+# --- collections
+
+
+def touch_collection(conn: Connection, collection: str, now: datetime) -> None:
+    """Make it if it is new; say that it is used.
+
+    One that is made anew does not begin with a number that the one before had: somebody may hold a copy.
+    """
+    first = int(now.timestamp() * 1000)
+    values = {"id": collection, "revision": first, "files": 0, "chunks": 0, "used_at": now}
+    statement = conflict_insert(conn, memory_collections).values(values)
+    conn.execute(statement.on_conflict_do_update(index_elements=["id"], set_={"used_at": now}))
+
+
+def select_collections(conn: Connection, wanted: Sequence[str] | None = None) -> list[Collection]:
+    query = select(memory_collections).order_by(memory_collections.c.id)
+    if wanted is not None:
+        query = query.where(memory_collections.c.id.in_(wanted))
+    return [Collection(**row._mapping) for row in conn.execute(query)]
+
+
+def mark_indexed(conn: Connection, collection: str, now: datetime) -> None:
+    table = memory_collections
+    conn.execute(update(table).where(table.c.id == collection).values(indexed_at=now))
+
+
+def delete_collection(conn: Connection, collection: str) -> None:
+    """With everything in it."""
+    conn.execute(delete(memory_collections).where(memory_collections.c.id == collection))
+
+
+_CHANGED = (
+    update(memory_collections)
+    .where(memory_collections.c.id == bindparam("name"))
+    .values(
+        revision=memory_collections.c.revision + 1,
+        files=memory_collections.c.files + bindparam("more_files"),
+        chunks=memory_collections.c.chunks + bindparam("more_chunks"),
+    )
+)
+
+
+def changed(conn: Connection, collection: str, files: int = 0, chunks: int = 0) -> None:
+    """Count what came or went, and let everybody who holds a copy know that it is old."""
+    conn.execute(_CHANGED, {"name": collection, "more_files": files, "more_chunks": chunks})
+
+
+# --- files
+
+
+def put_file(conn: Connection, collection: str, new: NewFile, *, replaces: bool = True) -> int:
+    """Keep a file in the place of what was known under its path; its number."""
+    files, chunks = _remove(conn, collection, [new.path]) if replaces else (0, 0)
+    values = {
+        "collection": collection,
+        "path": new.path,
+        "shown": new.shown,
+        "kind": new.kind,
+        "digest": new.digest,
+        "size": new.size,
+        "mark": new.mark,
+        "modified_at": datetime.fromtimestamp(new.modified, UTC),
+        "chunks": len(new.chunks),
+        "problem": new.problem,
+        "words": new.words,
+    }
+    number = int(conn.execute(_INSERT_FILE, values).scalar_one())
+    _insert_chunks(conn, number, new.chunks)
+    changed(conn, collection, (new.words is not None) - files, len(new.chunks) - chunks)
+    return number
+
+
+_INSERT_FILE = insert(memory_files).returning(memory_files.c.id)
+_CHUNK = ("file_id", "number", "text", "line_start", "line_end", "headings", "section", "gap")
+_INSERT_CHUNK = f"INSERT INTO memory_chunks ({', '.join(_CHUNK)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - our names
+
+
+def _insert_chunks(conn: Connection, file_id: int, chunks: Sequence[Chunk]) -> None:
+    if conn.dialect.name == "sqlite":
+        driver: Any = conn.connection.driver_connection
+        headings = {chunk.headings: json.dumps(chunk.headings) for chunk in chunks}
+        written = [
+            (
+                file_id,
+                number,
+                one.text,
+                one.line_start,
+                one.line_end,
+                headings[one.headings],
+                one.section,
+                one.gap,
+            )
+            for number, one in enumerate(chunks)
+        ]
+        driver.executemany(_INSERT_CHUNK, written)
+    elif chunks:
+        made = [
+            (
+                file_id,
+                number,
+                one.text,
+                one.line_start,
+                one.line_end,
+                list(one.headings),
+                one.section,
+                one.gap,
+            )
+            for number, one in enumerate(chunks)
+        ]
+        conn.execute(insert(memory_chunks), [dict(zip(_CHUNK, row, strict=True)) for row in made])
+
+
+def touch_file(conn: Connection, file_id: int, mark: str, modified: float) -> None:
+    """It was written anew with the same content."""
+    values = {"mark": mark, "modified_at": datetime.fromtimestamp(modified, UTC)}
+    conn.execute(update(memory_files).where(memory_files.c.id == file_id).values(values))
+
+
+def remove_files(conn: Connection, collection: str, paths: Sequence[str]) -> int:
+    """Forget these files; how many there were."""
+    files, chunks = _remove(conn, collection, paths)
+    changed(conn, collection, -files, -chunks)
+    return files
+
+
+def _remove(conn: Connection, collection: str, paths: Sequence[str]) -> tuple[int, int]:
+    table = memory_files
+    files = chunks = 0
+    for at in range(0, len(paths), SOME):
+        these = (table.c.collection == collection) & table.c.path.in_(paths[at : at + SOME])
+        gone = conn.execute(select(table.c.id, table.c.chunks, table.c.words.is_not(None)).where(these)).all()
+        if gone:
+            conn.execute(delete(table).where(table.c.id.in_([row[0] for row in gone])))
+        files += sum(bool(row[2]) for row in gone)
+        chunks += sum(row[1] for row in gone)
+    return files, chunks
+
+
+def remove_some(conn: Connection, collection: str) -> int:
+    """Forget some files of a collection; how many there were."""
+    table = memory_files
+    paths = conn.execute(select(table.c.path).where(table.c.collection == collection).limit(SOME)).scalars()
+    some = list(paths)
+    if some:
+        remove_files(conn, collection, some)
+    return len(some)
+
+
+def known_files(
+    conn: Connection, collection: str, kinds: Sequence[str], paths: Sequence[str] | None = None
+) -> dict[str, KnownFile]:
+    """Every file of a collection by its path, or those of some paths and what may be below them."""
+    table = memory_files
+    wanted = (table.c.id, table.c.path, table.c.digest, table.c.mark, table.c.chunks, table.c.kind)
+    query = select(*wanted, table.c.problem).where(table.c.collection == collection, table.c.kind.in_(kinds))
+    if paths is not None:
+        above = [path for path in paths if os.path.splitext(path)[1].lower() not in SUFFIXES]
+        below = [table.c.path.startswith(path + os.sep, autoescape=True) for path in above]
+        query = query.where(or_(table.c.path.in_(paths), *below))
+    return {row.path: KnownFile(**row._mapping) for row in conn.execute(query)}
+
+
+def files_page(
+    conn: Connection, collections: Sequence[str], limit: int, after: str | None, only_problems: bool
+) -> list[Row[Any]]:
+    """Files by their path, without their words."""
+    table = memory_files
+    columns = [column for column in table.columns if column.name != "words"]
+    query = select(*columns).where(table.c.collection.in_(collections))
+    if only_problems:
+        query = query.where(table.c.problem.is_not(None))
+    if after is not None:
+        shown, _, number = after.rpartition(" ")
+        query = query.where(tuple_(table.c.shown, table.c.id) > tuple_(shown, int(number)))
+    return list(conn.execute(query.order_by(table.c.shown, table.c.id).limit(limit)))
+
+
+def find_file(conn: Connection, collections: Sequence[str], path: str) -> Row[Any] | None:
+    """The file of that path, as it is shown or as it is."""
+    table = memory_files
+    named = (table.c.shown == path) | (table.c.path == path)
+    columns = [column for column in table.columns if column.name != "words"]
+    query = select(*columns).where(table.c.collection.in_(collections), named).order_by(table.c.id)
+    return conn.execute(query.limit(1)).first()
+
+
+def count_problems(conn: Connection, collection: str) -> int:
+    table = memory_files
+    query = select(func.count()).where(table.c.collection == collection, table.c.problem.is_not(None))
+    return int(conn.execute(query).scalar_one())
+
+
+def count_embedded(conn: Connection, collection: str, model: str | None) -> int:
+    """How many chunks have a vector of this model."""
+    files, vectors = memory_files, memory_vectors
+    joined = files.join(vectors, (vectors.c.file_id == files.c.id) & (vectors.c.model == (model or "")))
+    query = select(func.sum(files.c.chunks)).select_from(joined).where(files.c.collection == collection)
+    return int(conn.execute(query).scalar() or 0)
+
+
+# --- for the copy in memory
+
+
+def file_numbers(conn: Connection, collection: str) -> set[int]:
+    """The numbers of all files that have words."""
+    table = memory_files
+    query = select(table.c.id).where(table.c.collection == collection, table.c.words.is_not(None))
+    return set(conn.execute(query).scalars())
+
+
+def file_words(conn: Connection, file_ids: Iterable[int]) -> list[tuple[FileFacts, bytes]]:
+    """These files in the order of their paths."""
+    table = memory_files
+    columns = (
+        table.c.id,
+        table.c.path,
+        table.c.shown,
+        table.c.mark,
+        table.c.modified_at,
+        table.c.kind,
+        table.c.words,
+    )
+    found: list[tuple[FileFacts, bytes]] = []
+    for some in in_parts(sorted(file_ids)):
+        for row in conn.execute(select(*columns).where(table.c.id.in_(some))):
+            facts = FileFacts(row.id, row.path, row.shown, row.mark, row.modified_at.timestamp(), row.kind)
+            found.append((facts, row.words))
+    return sorted(found, key=lambda item: item[0].shown)
+
+
+def in_parts(values: Sequence[int]) -> Iterable[Sequence[int]]:
+    """As many at a time as one statement names."""
+    return (values[at : at + SOME] for at in range(0, len(values), SOME))
+
+
+def chunks_of(conn: Connection, runs: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int], Chunk]:
+    """Chunks by the number of their file and their own; a run is a file, its first and its last chunk."""
+    if conn.dialect.name == "sqlite":
+        return _chunks_directly(conn, runs)
+    table = memory_chunks
+    ranges = [
+        and_(table.c.file_id == file_id, table.c.number.between(first, last)) for file_id, first, last in runs
+    ]
+    found = conn.execute(select(table).where(or_(*ranges))) if ranges else ()
+    return {(row.file_id, row.number): _chunk(row) for row in found}
+
+
+def _chunks_directly(conn: Connection, runs: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int], Chunk]:
+    """Straight to the driver: a question reads many small runs, and each costs next to nothing there."""
+    driver: Any = conn.connection.driver_connection
+    found: dict[tuple[int, int], Chunk] = {}
+    for run in runs:
+        for number, text, first, last, headings, section, gap in driver.execute(_RUN, run):
+            found[run[0], number] = Chunk(text, first, last, tuple(json.loads(headings)), section, gap)
+    return found
+
+
+_RUN = (
+    "SELECT number, text, line_start, line_end, headings, section, gap FROM memory_chunks "
+    "WHERE file_id = ? AND number BETWEEN ? AND ?"
+)
+
+
+def _chunk(row: Row[Any]) -> Chunk:
+    return Chunk(row.text, row.line_start, row.line_end, tuple(row.headings), row.section, row.gap)
+
+
+def texts_of(conn: Connection, file_id: int) -> list[Chunk]:
+    """All chunks of a file, in its order."""
+    table = memory_chunks
+    query = select(table).where(table.c.file_id == file_id).order_by(table.c.number)
+    return [_chunk(row) for row in conn.execute(query)]
+
+
+def problems_by_path(conn: Connection, collection: str) -> Mapping[str, str]:
+    """What is wrong with which file."""
+    table = memory_files
+    query = select(table.c.shown, table.c.problem).where(
+        table.c.collection == collection, table.c.problem.is_not(None)
+    )
+    return {row.shown: row.problem for row in conn.execute(query.order_by(table.c.shown))}

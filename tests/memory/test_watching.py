@@ -1,0 +1,124 @@
+"""A daemon follows changes of the files that it has indexed, and asks a failed embedder again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from manyhands.events import Event, EventBus
+from manyhands.memory import keeping
+from manyhands.memory.watching import DELETED, matters, to_read
+from tests.memory.conftest import Desk
+from tests.memory.endpoint import running_endpoint
+
+pytestmark = pytest.mark.anyio
+ENOUGH_S = 60
+
+
+@asynccontextmanager
+async def following(desk: Desk) -> AsyncIterator[None]:
+    """The memory as a daemon runs it."""
+    async with anyio.create_task_group() as group:
+        await group.start(desk.memory.run)
+        yield
+        group.cancel_scope.cancel()
+
+
+async def until(bus: EventBus, holds: Callable[[Event], bool]) -> None:
+    with anyio.fail_after(ENOUGH_S):
+        async with bus.subscribe(0) as events:
+            async for event in events:
+                if holds(event):
+                    return
+
+
+def indexed(**counts: int) -> Callable[[Event], bool]:
+    def holds(event: Event) -> bool:
+        if event.type != "memory.indexed":
+            return False
+        files = event.data["files"]
+        return all(files.get(name, event.data.get(name)) == count for name, count in counts.items())
+
+    return holds
+
+
+async def watched(desk: Desk) -> None:
+    with anyio.fail_after(ENOUGH_S):
+        while not (await desk.memory.status(await desk.scope()))["collections"][0]["watched"]:
+            await anyio.lowlevel.checkpoint()
+
+
+async def test_changes_are_read_as_they_happen(sqlite_desk: Desk) -> None:
+    desk = sqlite_desk
+    async with following(desk):
+        assert (await desk.paths("boat"))[0] == "talk.txt"
+        await watched(desk)
+        desk.write("new.md", "A kite.")
+        await until(desk.bus, indexed(added=1))
+        assert (await desk.paths("kite"))[0] == "new.md"
+        shutil.rmtree(desk.project / "garden")
+        await until(desk.bus, indexed(removed=1))
+        assert (await desk.search("water")).files == 3
+        os.makedirs(desk.project / "deep/er")
+        desk.write("deep/er/note.md", "A violin.")
+        with anyio.fail_after(ENOUGH_S):
+            while (await desk.search("violin")).files != 4:
+                await anyio.lowlevel.checkpoint()
+        desk.write(".gitignore", "deep/\n")
+        with anyio.fail_after(ENOUGH_S):
+            while (await desk.search("violin")).files != 3:
+                await anyio.lowlevel.checkpoint()
+
+
+async def test_what_was_used_before_is_followed_from_the_start(sqlite_desk: Desk) -> None:
+    desk = sqlite_desk
+    await desk.memory.index(await desk.scope())
+    desk.write("later.md", "A harpsichord.")
+    async with following(desk):
+        await until(desk.bus, indexed(added=1))
+        await watched(desk)
+        assert (await desk.paths("harpsichord"))[0] == "later.md"
+
+
+async def test_a_failed_embedder_is_tried_again_in_the_background(
+    sqlite_desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = sqlite_desk
+    monkeypatch.setattr(keeping, "RETRY_EVERY_S", 0.01)
+    monkeypatch.setattr("manyhands.memory.learning.RETRY_S", 0.0)
+    with running_endpoint() as endpoint:
+        endpoint.status = 500
+        await desk.set(memory_embedder="ollama:a", memory_embedder_url=endpoint.url)
+        async with following(desk):
+            assert (await desk.search("boat")).mode == "lexical"
+            endpoint.status = 200
+            await until(desk.bus, indexed(embedded=6))
+            assert (await desk.search("doctor")).mode == "hybrid"
+
+
+def test_only_what_can_be_memory_matters(tmp_path: Path) -> None:
+    (tmp_path / "dir").mkdir()
+    roots = [str(tmp_path)]
+    added = 1
+    assert matters(added, str(tmp_path / "a.md"), roots)
+    assert matters(added, str(tmp_path / ".gitignore"), roots)
+    assert matters(added, str(tmp_path / "dir"), roots)
+    assert matters(DELETED, str(tmp_path / "gone"), roots)
+    assert not matters(added, str(tmp_path / "a.py"), roots)
+    assert not matters(added, str(tmp_path / ".git/a.md"), roots)
+    assert not matters(added, str(tmp_path / "node_modules/x/a.md"), roots)
+
+
+def test_many_changes_new_directories_and_ignore_files_mean_everything(tmp_path: Path) -> None:
+    (tmp_path / "dir").mkdir()
+    assert to_read({(1, "/p/a.md"), (DELETED, "/p/b.md")}) == ["/p/a.md", "/p/b.md"]
+    assert to_read({(1, str(tmp_path / "dir"))}) is None
+    assert to_read({(1, "/p/.gitignore")}) is None
+    assert to_read({(1, f"/p/{number}.md") for number in range(501)}) is None
