@@ -313,6 +313,31 @@ async def test_reading_takes_what_waits_and_what_was_delivered(
     assert await states(service, channel, "tester") == ["read", "read", "read"]
 
 
+async def test_mail_is_taken_in_answers_of_bounded_size(
+    service: AgentService, channel: str, pair: Pair
+) -> None:
+    texts = ["x" * 40_000, "y" * 40_000, "z"]
+    for text in texts:
+        await service.send(channel, "builder", "tester", text)
+    taken = [await service.take_mail(channel, "tester") for _ in range(3)]
+    assert [([one.content[0] for one in mail], left) for mail, left in taken] == [
+        (["x"], 2),
+        (["y", "z"], 0),
+        ([], 0),
+    ]
+
+
+async def test_a_confirmation_that_comes_while_it_is_read_does_not_undo_that(
+    service: AgentService, channel: str, pair: Pair
+) -> None:
+    sent = await service.send(channel, "builder", "tester", "ready")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(service.read, channel, "tester")
+        await anyio.lowlevel.checkpoint()
+        service.ack(channel, "tester", sent.id)
+    assert await states(service, channel, "tester") == ["read"]
+
+
 async def test_history_comes_in_pages_and_stays_after_its_agent_has_gone(
     service: AgentService, channel: str, pair: Pair
 ) -> None:

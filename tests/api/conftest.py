@@ -16,8 +16,8 @@ from fastapi import FastAPI
 
 from manyhands.api.app import create_app
 from manyhands.api.serving import HttpServer
-from manyhands.home import Home
 from manyhands.hub import Hub
+from tests.homes import ready_home
 
 HAND_SERVER = Path(__file__).parents[1] / "cli" / "hand_server.py"
 HAND: dict[str, Any] = {"name": "hand", "command": sys.executable, "args": [str(HAND_SERVER)]}
@@ -31,7 +31,7 @@ def no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 async def hub(tmp_path: Path) -> AsyncIterator[Hub]:
-    async with Hub(Home(tmp_path / "home")) as hub:
+    async with Hub(await ready_home(tmp_path / "home")) as hub:
         yield hub
 
 

@@ -47,6 +47,42 @@ async def test_events_come_as_envelopes(served: Served, hub: Hub) -> None:
         assert (await received(socket))["data"] == {"n": 2}
 
 
+async def test_words_that_are_wanted_seldom_come_together(served: Served, hub: Hub) -> None:
+    async with socket_to(served) as socket:
+        await listening(served)
+        assert await words_of(socket, hub) == ["a", "b", "c"]
+        await socket.send('{"pause_ms": 1000}')
+        with anyio.fail_after(60):
+            while await words_of(socket, hub) != ["abc"]:
+                pass  # the wish is still on its way
+
+
+async def words_of(socket: ClientConnection, hub: Hub) -> list[str]:
+    """Three words and something else are told: how the words come."""
+    for offset, text in enumerate("abc"):
+        hub.bus.publish("run.delta", {"run_id": "r1", "iteration": 1, "text": text, "offset": offset})
+    hub.bus.publish("mcp.status", {"n": 1})
+    words = []
+    while (event := await received(socket))["type"] == "run.delta":
+        words.append(event["data"]["text"])
+    return words
+
+
+async def test_whoever_listens_finds_the_model_ready(
+    served: Served, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = anyio.Event()
+
+    async def warm(reference: str | None = None) -> None:
+        asked.set()
+
+    monkeypatch.setattr(live, "SETTLED_S", 0)
+    monkeypatch.setattr(hub.models, "warm", warm)
+    async with socket_to(served):
+        with anyio.fail_after(60):
+            await asked.wait()
+
+
 @pytest.mark.parametrize("since", ["seq", "?"])
 async def test_a_client_that_comes_back_gets_what_it_missed(served: Served, hub: Hub, since: str) -> None:
     first = hub.bus.publish("mcp.status", {"n": 1})

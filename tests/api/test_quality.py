@@ -11,7 +11,7 @@ import pytest
 from manyhands.chat.types import Channel
 from manyhands.hub import Hub
 from tests.chat.repositories import Repository
-from tests.quality.conftest import channel, repository
+from tests.quality.conftest import channel, no_scan_begins, repository
 from tests.quality.projects import MANY, SHOP
 
 __all__ = ["channel", "repository"]
@@ -32,10 +32,11 @@ async def test_a_scan_is_started_followed_and_read(client: Client, hub: Hub, cha
     missing = await client.get(f"{place}/snapshot")
     assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
     assert "quality_scan" in missing.json()["hint"]
-    started = await client.post(f"{place}/scan")
-    assert (started.status_code, started.json()) == (202, {"status": "started"})
-    assert (await client.post(f"{place}/scan")).json() == {"status": "in_progress"}
-    assert (await get(client, place, "scan"))["running"] is True
+    async with no_scan_begins(hub):
+        started = await client.post(f"{place}/scan")
+        assert (started.status_code, started.json()) == (202, {"status": "started"})
+        assert (await client.post(f"{place}/scan")).json() == {"status": "in_progress"}
+        assert (await get(client, place, "scan"))["running"] is True
     await hub.quality.scan(channel.id)
     assert (await get(client, place, "scan"))["running"] is False
     snapshot = await get(client, place, "snapshot")
@@ -49,6 +50,12 @@ async def test_a_scan_is_started_followed_and_read(client: Client, hub: Hub, cha
     rest = await get(client, place, "complexity", limit=500, cursor=first["next_cursor"])
     assert first["items"][0]["name"] == "many"
     assert (len(first["items"]) + len(rest["items"]), rest["next_cursor"]) == (5, None)
+    by_lines = (await get(client, place, "complexity", sort="lines", q="SHOP/prices"))["items"]
+    assert [one["name"] for one in by_lines] == ["prices", "many"]
+    by_path = (await get(client, place, "complexity", sort="path"))["items"]
+    assert [one["path"] for one in by_path] == sorted(one["path"] for one in by_path)
+    by_lines = (await get(client, place, "complexity", sort="lines", q="PRICES"))["items"]
+    assert [one["name"] for one in by_lines] == ["prices", "many"]
     (cluster,) = (await get(client, place, "clones"))["items"]
     unit = cluster["units"][0]
     lines = {"line": unit["line"], "end_line": unit["end_line"]}

@@ -14,9 +14,9 @@ from mcp import Client, StdioServerParameters
 
 from manyhands.cli.client import HttpApi, find_daemon
 from manyhands.home import Home
-from tests.cli.conftest import ENOUGH_S, CommandLine, cli, served
+from tests.cli.conftest import ENOUGH_S, HAND, CommandLine, cli, running_daemon
 
-__all__ = ["cli", "served"]
+__all__ = ["cli"]
 
 Mode = Literal["legacy", "2026-07-28"]
 MODES: tuple[Mode, ...] = ("legacy", "2026-07-28")
@@ -108,3 +108,12 @@ def project(tmp_path: Path) -> Path:
     directory = tmp_path / "project"
     directory.mkdir()
     return directory
+
+
+@pytest.fixture(scope="package")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
+    """One daemon for all tests that do not end it, each with a project of its own."""
+    line = CommandLine(tmp_path_factory.mktemp("served") / "home")
+    with running_daemon(line):
+        line.ok("servers", "add", "hand", "--trust", "trusted", "--", *HAND)
+        yield line

@@ -11,6 +11,7 @@ from manyhands import Hub
 from manyhands.events import Event
 from manyhands.models.types import ModelInfo
 from manyhands.testing.scripted import SCRIPTED, ScriptedModel
+from tests.homes import ready_home
 
 
 @asynccontextmanager
@@ -18,7 +19,7 @@ async def hub_with(
     tmp_path: Path, *script: Any, info: ModelInfo = SCRIPTED, repeat: bool = False
 ) -> AsyncIterator[tuple[Hub, ScriptedModel]]:
     model = ScriptedModel(script, info=info, repeat=repeat)
-    async with Hub(tmp_path / "home", model=model) as hub:
+    async with Hub(await ready_home(tmp_path / "home"), model=model) as hub:
         yield hub, model
 
 

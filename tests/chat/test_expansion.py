@@ -43,6 +43,18 @@ async def test_what_no_server_knows_stays_plain_text(tmp_path: Path, project: Pa
     assert (turn.text, list(turn.attachments)) == (said, [])
 
 
+@pytest.mark.requirement("L26")
+@pytest.mark.parametrize("said", ["/shelf:greet who=Ada", "read @shelf:note://1"])
+async def test_what_an_agent_writes_in_short_stays_plain_text(
+    tmp_path: Path, project: Path, said: str
+) -> None:
+    async with hub_with_shelf(tmp_path, [tool("env")], "a") as (hub, _, _):
+        message, _ = await hub.runs.post(
+            await channel_of(hub, project), said, author_id="builder", speaker="agent"
+        )
+    assert (message.content, list(message.attachments)) == (said, [])
+
+
 COMMAND: dict[str, Any] = {"command": "/s:p", "arguments": [{"name": "who"}, {"name": "what"}]}
 
 

@@ -5,14 +5,23 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from manyhands.chat.runners import PRESETS, Runner, read_runner
+from manyhands.chat.runners import ALONE, PRESETS, Runner, read_runner
 from manyhands.errors import InvalidError
 
 
 @pytest.mark.parametrize("command", PRESETS)
 def test_known_agents_need_no_arguments(command: str) -> None:
-    assert Runner(command=f"/usr/bin/{command}").arguments == PRESETS[command]
+    runner = Runner(command=f"/usr/bin/{command}")
+    assert runner.arguments == (*PRESETS[command], *ALONE.get(command, ()))
     assert Runner(command=command, args=("x",)).arguments == ("x",)
+
+
+def test_a_sandbox_of_the_hub_takes_the_place_of_their_own() -> None:
+    alone, held = Runner(command="codex"), Runner(command="codex", sandbox="bwrap")
+    assert alone.arguments[-3:] == ("--sandbox", "workspace-write", "-")
+    assert held.arguments[-3:] == ("--sandbox", "danger-full-access", "-")
+    assert "acceptEdits" in Runner(command="claude").arguments
+    assert "bypassPermissions" in Runner(command="claude", sandbox="bwrap").arguments
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ async def test_the_model_is_made_ready_before_it_is_asked(
     async def warm(models: object, wanted: str | None = None) -> None:
         asked_before.append(len(model.requests))
 
-    monkeypatch.setattr("manyhands.hub._OneModel.warm", warm)
+    monkeypatch.setattr("manyhands.hub_parts.OneModel.warm", warm)
     async with hub_with(tmp_path, "ok") as (hub, model):
         await events_of(hub, await channel_of(hub, project), "go")
     assert asked_before == [0]

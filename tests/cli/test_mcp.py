@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from manyhands.cli.client_config import CLIENTS, snippet
+from manyhands.cli.client_config import CLIENTS, command_for_others, snippet
 from tests.cli.conftest import CommandLine
 from tests.docs import Page
 
@@ -60,14 +61,36 @@ def test_the_documentation_has_the_same_snippet(name: str) -> None:
 
 def test_the_command_prints_a_snippet_with_its_options(cli: CommandLine) -> None:
     ran = cli.ok("mcp", "--print-config", "claude-code", "--gateway", "--agent-id", "builder")
-    given = command_in("claude-code", json.loads(ran.out))
-    assert given[:4] == ["manyhands", "mcp", "--dir", "."]
-    assert given[4:] == ["--gateway", "--agent-id", "builder"] or set(given[4:]) == {
-        "--agent-id",
-        "builder",
-        "--gateway",
-    }
+    _, *given = command_in("claude-code", json.loads(ran.out))
+    assert given[:3] == ["mcp", "--dir", "."]
+    assert {"--agent-id", "builder", "--gateway"} <= set(given[3:])
     assert ".mcp.json" in ran.err
+
+
+def test_another_home_is_named_since_clients_do_not_have_our_environment(cli: CommandLine) -> None:
+    ran = cli.ok("mcp", "--print-config", "codex")
+    assert command_in("codex", tomllib.loads(ran.out))[-2:] == ["--home", str(cli.home)]
+    usual = {"HOME": str(cli.home.parent), "MANYHANDS_HOME": str(cli.home.parent / ".manyhands")}
+    ran = cli("mcp", "--print-config", "codex", env=usual)
+    assert "--home" not in ran.out
+
+
+def test_a_command_that_only_one_environment_knows_is_named_by_its_path(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    script = tmp_path / "bin" / "manyhands"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(script.with_name("python")))
+    monkeypatch.setenv("PATH", str(script.parent))
+    assert command_for_others() == str(script)
+    elsewhere = tmp_path.parent / f"{tmp_path.name}-bin"
+    elsewhere.mkdir()
+    (elsewhere / "manyhands").symlink_to(script)
+    monkeypatch.setenv("PATH", f"{elsewhere}:{script.parent}")
+    assert command_for_others() == "manyhands"
 
 
 def test_an_unknown_client_is_wrong_usage(cli: CommandLine) -> None:

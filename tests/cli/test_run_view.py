@@ -94,6 +94,17 @@ def test_words_that_came_otherwise_are_told_anew(shown: Shown) -> None:
     assert shown.text.endswith("here is all of it:\n\nThe beginning and the end.")
 
 
+def test_a_program_that_tells_more_than_it_keeps_is_not_told_anew() -> None:
+    shown = Shown(live=True)
+    shown.says("I look.\n\n\x1b[2m· $ ls\x1b[0m\n", "\x1b[32mDone.\x1b[0m\n\n")
+    shown.message("assistant", "I look.\n\nDone.")
+    text = "\n".join(shown.rows)
+    assert "· $ ls" in text
+    assert text.count("Done.") == 1
+    assert "lost" not in text
+    assert "x1b" not in text
+
+
 def test_an_answer_that_broke_off_begins_again(shown: Shown) -> None:
     shown.says("Half an ans")
     shown.view.event("run.restarted", {"reason": "the stream broke"})

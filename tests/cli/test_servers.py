@@ -112,6 +112,19 @@ def test_editing_changes_what_is_given_and_keeps_the_rest(served: CommandLine, e
     assert served.ok("servers", "show", extra, "--json").json["env"] == {}
 
 
+def test_a_server_is_let_into_a_channel_and_out_of_it(
+    served: CommandLine, extra: str, tmp_path: Path
+) -> None:
+    channel = served.ok("channels", "create", str(tmp_path), "--json").json["id"]
+    served.ok("servers", "edit", extra, "--channel-push", str(tmp_path))
+    assert served.ok("servers", "show", extra, "--json").json["channel_push"] == channel
+    served.ok("servers", "edit", extra, "--tool-timeout", "6000")
+    assert served.ok("servers", "show", extra, "--json").json["channel_push"] == channel
+    assert served("servers", "edit", extra, "--channel-push", "nowhere-at-all").code == 1
+    served.ok("servers", "edit", extra, "--channel-push", "none")
+    assert served.ok("servers", "show", extra, "--json").json["channel_push"] is None
+
+
 def test_editing_nothing_without_a_terminal_is_wrong_usage(served: CommandLine) -> None:
     assert served("servers", "edit", "hand").code == 2
 

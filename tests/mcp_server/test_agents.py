@@ -42,3 +42,27 @@ async def test_a_message_to_nobody_is_an_error_that_says_who_is_there(
     assert "tester" in said(lost)
     history = (await hub.agents.history(channel.id, "tester")).items
     assert [(one.from_agent, one.content) for one in history] == [("builder", "ready")]
+
+
+async def test_a_client_that_shows_nothing_pushed_gets_its_mail_with_the_list(
+    connect: Connect, hub: Hub, channel: Channel
+) -> None:
+    await hub.agents.register(channel.id, "builder")
+    await hub.agents.register(channel.id, "tester")
+    sent = [await hub.agents.send(channel.id, "tester", "builder", f"case {n} fails") for n in range(3)]
+    hub.agents.ack(
+        channel.id, "builder", sent[0].id
+    )  # the bridge has it; whether the model saw it is not known
+    async with connect(agent_id="builder") as client:
+        first = await client.call_tool("list_agents", {})
+        again = await client.call_tool("list_agents", {})
+    found = first.structured_content
+    assert [(one["id"], one["from_agent"], one["content"]) for one in found["messages"]] == [
+        (message.id, "tester", message.content) for message in sent
+    ]
+    assert found["messages_left"] == 0
+    assert "case 2 fails" in said(first)
+    assert again.structured_content["messages"] == []
+    assert "case" not in said(again)
+    history = (await hub.agents.history(channel.id, "tester")).items
+    assert {message.state for message in history} == {"read"}

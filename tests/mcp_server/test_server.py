@@ -24,6 +24,22 @@ from tests.mcp_server.conftest import MODES, Connect, Mode, names, said
 pytestmark = pytest.mark.anyio
 
 ALWAYS = [
+    "schedule_task",
+    "list_tasks",
+    "show_task",
+    "cancel_task",
+    "toggle_task",
+    "edit_task",
+    "run_workflow",
+    "get_workflow_run",
+    "list_workflows",
+    "list_workflow_runs",
+    "cancel_workflow_run",
+    "resume_workflow_run",
+    "save_workflow",
+    "delete_workflow",
+    "delete_workflow_run",
+    "retry_workflow_run",
     "send_message",
     "create_channel",
     "create_thread",
@@ -33,10 +49,53 @@ ALWAYS = [
     "get_readme",
     "playground",
     "playground_file",
+    "quality_scan",
+    "quality_snapshot",
+    "quality_complexity",
+    "quality_clones",
 ]
+MEMORY = ["search_memory", "index_memory"]
 AGENTS = ["list_agents", "send_agent_message", "update_agent_status"]
 # As the contract has them: each tool with its parameters.
 PARAMETERS = {
+    "schedule_task": {
+        "schedule",
+        "type",
+        "prompt",
+        "template_name",
+        "auto_delete_sec",
+        "timezone",
+        "missed",
+        "workflow_name",
+        "workflow_inputs",
+        "worktree",
+        "model",
+    },
+    "list_tasks": set(),
+    "show_task": {"task_id"},
+    "cancel_task": {"task_id"},
+    "toggle_task": {"task_id", "enabled"},
+    "edit_task": {
+        "task_id",
+        "schedule",
+        "type",
+        "prompt",
+        "auto_delete_sec",
+        "timezone",
+        "missed",
+        "workflow_name",
+        "workflow_inputs",
+    },
+    "run_workflow": {"workflow_name", "inputs", "dir_path"},
+    "get_workflow_run": {"run_id"},
+    "list_workflows": set(),
+    "list_workflow_runs": {"channel_id", "limit"},
+    "cancel_workflow_run": {"run_id"},
+    "resume_workflow_run": {"run_id", "response", "decision", "node_id"},
+    "save_workflow": {"action", "workflow", "scope"},
+    "delete_workflow": {"name", "scope"},
+    "delete_workflow_run": {"run_id"},
+    "retry_workflow_run": {"run_id", "from_node", "from_failed"},
     "send_message": {"channel_id", "content"},
     "create_channel": {"name"},
     "create_thread": {"name", "message"},
@@ -46,6 +105,12 @@ PARAMETERS = {
     "get_readme": set(),
     "playground": {"action", "name", "title", "description", "html", "scope"},
     "playground_file": {"action", "name", "path", "content", "scope"},
+    "quality_scan": set(),
+    "quality_snapshot": set(),
+    "quality_complexity": {"limit", "offset"},
+    "quality_clones": {"limit", "offset"},
+    "search_memory": {"query", "top_k"},
+    "index_memory": set(),
     "list_agents": set(),
     "send_agent_message": {"to_agent_id", "content"},
     "update_agent_status": {"name", "work_summary", "status"},
@@ -58,12 +123,15 @@ async def test_tools_are_listed_by_what_the_token_is_for(connect: Connect, mode:
         plain = await names(client)
     async with connect(mode, agent_id="builder") as client:
         of_agent = await names(client)
+    async with connect(mode, agent_id="builder", flags=frozenset({"memory"})) as client:
+        with_memory = await names(client)
     assert plain == ALWAYS
     assert of_agent == plain + AGENTS
+    assert with_memory == plain + MEMORY + AGENTS
 
 
 async def test_every_tool_has_the_parameters_of_the_contract_and_refuses_others(connect: Connect) -> None:
-    async with connect(agent_id="builder") as client:
+    async with connect(agent_id="builder", flags=frozenset({"memory"})) as client:
         for tool in (await client.list_tools()).tools:
             assert set(tool.input_schema["properties"]) == PARAMETERS[tool.name]
             assert tool.input_schema["additionalProperties"] is False

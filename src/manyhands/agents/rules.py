@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from manyhands.agents.types import OWNER, Agent
+from manyhands.agents.types import OWNER, Agent, AgentMessage
 from manyhands.errors import InvalidError, NotFoundError, TooLargeError
 
 ID_LIMIT = 200
@@ -96,6 +96,17 @@ def check_message_id(message_id: str) -> str:
 def in_order(agents: Iterable[Agent]) -> Sequence[Agent]:
     """By name, as people look for them."""
     return sorted(agents, key=lambda agent: (agent.name.casefold(), agent.id))
+
+
+def fitting(messages: Sequence[AgentMessage], room: int) -> Sequence[AgentMessage]:
+    """The first ones, as many as have room together; always one."""
+    found: list[AgentMessage] = []
+    for message in messages:
+        room -= len(message.content)
+        if found and room < 0:
+            break
+        found.append(message)
+    return found
 
 
 def find_agent(agents: Sequence[Agent], wanted: str) -> Agent:

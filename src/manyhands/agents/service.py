@@ -38,6 +38,8 @@ CLEAN_S = 6 * 3600.0
 MOST_AGENTS = 1000
 BOX_BYTES = 16 * 1024 * 1024
 TOLD_CHARS = 4000
+MAIL_AT_ONCE = 50
+MAIL_CHARS = 50_000
 
 Key = tuple[str, str]
 
@@ -278,11 +280,26 @@ class AgentService:
         )
         box = self._box(channel_id, agent_id)
         read = [_read(message, at) for message in found]
+        taken = [message.id for message in read if box.take(message.id) is None]
+        if taken:  # a confirmation that came meanwhile may be written after this
+            self._store.post(lambda conn: rows.end_delivered(conn, taken, at))
         for message in read:
-            box.take(message.id)
             box.delivered.pop(message.id, None)
             self._tell_message(message)
         return read
+
+    async def take_mail(self, channel_id: str, agent_id: str) -> tuple[Sequence[AgentMessage], int]:
+        """What an agent has not read, oldest first and as much as one answer holds; and how many are left.
+
+        For agents whose client shows them nothing that is pushed: what this returns is read.
+        """
+        await self._store.flush()
+        found, count = await self._store.read(
+            lambda conn: rows.select_unread(conn, channel_id, agent_id, MAIL_AT_ONCE)
+        )
+        fitting = rules.fitting(found, MAIL_CHARS)
+        read = await self.read(channel_id, agent_id, [message.id for message in fitting]) if fitting else ()
+        return read, count - len(fitting)
 
     # --- parts
 

@@ -79,6 +79,20 @@ def select_history(
     return [_message(row) for row in conn.execute(query.order_by(agent_messages.c.seq.desc()).limit(limit))]
 
 
+def select_unread(
+    conn: Connection, channel_id: str, agent_id: str, limit: int
+) -> tuple[Sequence[AgentMessage], int]:
+    """The oldest that an agent has not read, and how many there are in all."""
+    open_ones = (
+        agent_messages.c.channel_id == channel_id,
+        agent_messages.c.to_agent_id == agent_id,
+        agent_messages.c.state.in_((Receipt.QUEUED.value, Receipt.DELIVERED.value)),
+    )
+    count = conn.execute(select(func.count()).select_from(agent_messages).where(*open_ones)).scalar() or 0
+    found = select(agent_messages).where(*open_ones).order_by(agent_messages.c.seq).limit(limit)
+    return [_message(row) for row in conn.execute(found)], count
+
+
 def set_delivered(conn: Connection, message_id: str, at: datetime) -> None:
     _DELIVERED.run(conn, message_id, {"state": Receipt.DELIVERED.value, "delivered_at": at})
 

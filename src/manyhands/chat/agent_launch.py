@@ -24,6 +24,8 @@ from manyhands.sandbox import PRIVATE, Bubblewrap, Mount, Sandbox, sandbox_for, 
 INSIDE = "/run/manyhands"
 """Where a sandbox has what belongs to the hub."""
 LONGEST_ARGUMENT = 100_000
+LONGEST_CALL_S = 600
+"""A tool of the hub may wait for a person."""
 BRIDGE_FILE = "bridge.pyz"
 _KEYS = (
     ".ssh",
@@ -134,7 +136,10 @@ def plan(task: Task, bubblewrap: Bubblewrap) -> Launch:
 
 
 def _our_variables(task: Task, config: str) -> dict[str, str]:
-    return {
+    # Claude Code lets itself be told to ask nobody, as root, only where it is told that a sandbox holds it.
+    held = {"IS_SANDBOX": "1"} if task.sandboxed else {}
+    return held | {
+        "PWD": task.directory,  # opencode believes it more than the directory that it is in
         "MANYHANDS_TOKEN": task.token,
         "MANYHANDS_URL": f"unix:{INSIDE}/api.sock" if task.sandboxed else task.hands.url,
         "MANYHANDS_MCP_CONFIG": config,
@@ -149,6 +154,7 @@ def _opencode(task: Task) -> dict[str, object]:
         "type": "local",
         "command": mcp_command(task),
         "environment": {"MANYHANDS_TOKEN": "{env:MANYHANDS_TOKEN}"},
+        "timeout": LONGEST_CALL_S * 1000,
     }
 
 

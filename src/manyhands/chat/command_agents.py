@@ -20,8 +20,9 @@ from sqlalchemy import Connection
 
 from manyhands.chat import message_store, run_store
 from manyhands.chat.agent_launch import Hands, Launch, Task, agent_sandbox, mcp_config, plan, write_bridge
-from manyhands.chat.agent_output import KeptText, Report, output_of, plain_text
+from manyhands.chat.agent_output import KeptText, Report, plain_text
 from manyhands.chat.agent_prompt import compose_prompt
+from manyhands.chat.agent_streams import output_of
 from manyhands.chat.history import select_history
 from manyhands.chat.loop import Ending
 from manyhands.chat.runners import Runner, read_runner
@@ -149,7 +150,7 @@ class CommandAgents:
     # --- meanwhile
 
     async def _watch(self, run: Run, task: Task, launch: Launch) -> Ending:
-        output, errors = output_of(task.runner.arguments), KeptText(STDERR_TAIL)
+        output, errors = output_of(task.runner.name, task.runner.arguments), KeptText(STDERR_TAIL)
 
         shown = 0
 

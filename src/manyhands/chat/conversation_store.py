@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, update
+from sqlalchemy import Connection, and_, func, select, update
 
+from manyhands.chat.search_index import SEARCHED_ROLES, holds, may_hold
 from manyhands.chat.types import Message
 from manyhands.store.inserts import conflict_insert
 from manyhands.store.tables import channels, messages, reads, runs
@@ -115,12 +116,13 @@ def search(
     conn: Connection, words: Sequence[str], channel_id: str | None, limit: int, before: str | None
 ) -> Sequence[Found]:
     """Messages that hold all of the words, newest first."""
+    spelled = [_spellings(word) for word in words]
     columns = (messages.c.id, messages.c.channel_id, messages.c.role, messages.c.content, messages.c.at)
     query = (
         select(*columns, channels.c.name.label("channel_name"))
         .join(channels, channels.c.id == messages.c.channel_id)
-        .where(messages.c.state == "sent", messages.c.role.in_(("user", "assistant")))
-        .where(*(_holds(word) for word in words))
+        .where(messages.c.state == "sent", messages.c.role.in_(SEARCHED_ROLES))
+        .where(*may_hold(conn, spelled), *(holds(messages.c.content, one) for one in spelled))
     )
     if channel_id is not None:
         query = query.where(messages.c.channel_id == channel_id)
@@ -130,10 +132,9 @@ def search(
     return [_found(row) for row in rows]
 
 
-def _holds(word: str) -> ColumnElement[bool]:
-    """SQLite folds only the letters of ASCII, so the other ways to write a word are looked for as well."""
-    spellings = dict.fromkeys((word, word.lower(), word.upper(), word.capitalize()))
-    return or_(*(messages.c.content.icontains(spelling, autoescape=True) for spelling in spellings))
+def _spellings(word: str) -> Sequence[str]:
+    """Databases fold the letters of ASCII for certain; others are looked for in every way to write them."""
+    return [word] if word.isascii() else list({word, word.lower(), word.upper(), word.capitalize()})
 
 
 def _found(row: Any) -> Found:

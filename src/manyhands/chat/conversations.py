@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 from sqlalchemy import Connection
 
-from manyhands.chat import archive, conversation_store, message_store
+from manyhands.chat import archive, conversation_store, message_store, search_index
 from manyhands.chat.attachments import AttachmentStore
 from manyhands.chat.conversation_store import Activity, Found
 from manyhands.chat.types import Channel, Message, Run, RunOptions
@@ -195,6 +195,11 @@ class ConversationService:
         return (await self._attachments.load({"sha256": digest})).data
 
     # --- finding
+
+    async def make_search_quick(self) -> None:
+        """Once for every database; the search works without it, too."""
+        if not await self._store.read(search_index.has_index):
+            await self._store.write(search_index.make_index)
 
     async def search(
         self, text: str, channel_id: str | None = None, limit: int = DEFAULT_LIMIT, cursor: str | None = None

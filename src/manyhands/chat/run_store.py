@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, Table, func, insert, select, update
+from sqlalchemy import Connection, Row, Table, func, insert, or_, select, update
 
 from manyhands.chat.types import Run, RunOptions, RunStatus
 from manyhands.store.tables import channels, runs
@@ -47,11 +47,12 @@ def select_named(conn: Connection, run_ids: Sequence[str]) -> Sequence[Run]:
     return [_to_run(row) for row in conn.execute(select(runs).where(runs.c.id.in_(run_ids)))]
 
 
-def select_open(conn: Connection) -> Sequence[Run]:
-    """Runs that have not ended, oldest first: those that a restart must go on with."""
-    return [
-        _to_run(row) for row in conn.execute(select(runs).where(runs.c.status.in_(_OPEN)).order_by(runs.c.id))
-    ]
+def select_open(conn: Connection, holder: str | None = None) -> Sequence[Run]:
+    """Runs of this home that have not ended, oldest first: those that a restart must go on with."""
+    query = select(runs).where(runs.c.status.in_(_OPEN))
+    if holder is not None:
+        query = query.where(or_(runs.c.holder.is_(None), runs.c.holder == holder))
+    return [_to_run(row) for row in conn.execute(query.order_by(runs.c.id))]
 
 
 def select_waiting(conn: Connection, channel_id: str) -> Sequence[str]:

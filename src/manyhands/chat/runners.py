@@ -14,22 +14,39 @@ PROMPT = "{prompt}"
 MCP_CONFIG = "{mcp_config}"
 MCP_COMMAND = "{mcp_command}"
 
-# What the known agents need to read a prompt from standard input and to have the hub's tools. The token is in
-# the file or in the environment, never among these words.
+# What the known agents need to read a prompt from standard input, to tell as JSON lines what they do, and to
+# have the hub's tools. The token is in the file or in the environment, never among these words.
+_CODEX_SERVER = (
+    *("-c", 'mcp_servers.manyhands.command="sh"'),
+    *("-c", 'mcp_servers.manyhands.args=["-c", "exec $MANYHANDS_MCP_COMMAND"]'),
+    *("-c", 'mcp_servers.manyhands.env_vars=["MANYHANDS_TOKEN", "MANYHANDS_MCP_COMMAND"]'),
+    *("-c", "mcp_servers.manyhands.tool_timeout_sec=600"),
+    # Nobody is there to be asked, and what these tools may touch is limited by the token.
+    *("-c", 'mcp_servers.manyhands.default_tools_approval_mode="approve"'),
+)
 PRESETS: Mapping[str, tuple[str, ...]] = {
     "claude": (
-        *("-p", "--output-format", "stream-json", "--verbose"),
+        *("-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages"),
         *("--mcp-config", MCP_CONFIG, "--allowedTools", "mcp__manyhands"),
     ),
-    "codex": (
-        *("exec", "--skip-git-repo-check"),
-        *("-c", 'mcp_servers.manyhands.command="sh"'),
-        *("-c", 'mcp_servers.manyhands.args=["-c", "exec $MANYHANDS_MCP_COMMAND"]'),
-        *("-c", 'mcp_servers.manyhands.env_vars=["MANYHANDS_TOKEN", "MANYHANDS_MCP_COMMAND"]'),
-        "-",
+    "codex": ("exec", "--json", "--skip-git-repo-check", *_CODEX_SERVER),
+    "opencode": ("run", "--format", "json"),
+    "goose": (
+        *("run", "--quiet", "--no-session", "--output-format", "stream-json"),
+        *("--with-extension", MCP_COMMAND, "--instructions", "-"),
     ),
-    "opencode": ("run",),
-    "goose": ("run", "--no-session", "--with-extension", MCP_COMMAND, "-i", "-"),
+}
+
+# Nobody is there to say yes: what they may do is settled before. Alone, they change files of the project. In
+# one of the hub's sandboxes that is what holds them, and theirs would fail inside it.
+ALONE: Mapping[str, tuple[str, ...]] = {
+    "claude": ("--permission-mode", "acceptEdits"),
+    "codex": ("--sandbox", "workspace-write", "-"),
+}
+SANDBOXED: Mapping[str, tuple[str, ...]] = {
+    "claude": ("--permission-mode", "bypassPermissions"),
+    "codex": ("--sandbox", "danger-full-access", "-"),
+    "opencode": ("--auto",),
 }
 
 Text = Annotated[str, Field(max_length=10_000, pattern=r"^[^\x00]*$")]
@@ -98,7 +115,10 @@ class Runner(BaseModel):
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        return self.args or PRESETS.get(self.name, ())
+        if self.args:
+            return self.args
+        allowed = ALONE if self.sandbox == "none" else SANDBOXED
+        return (*PRESETS.get(self.name, ()), *allowed.get(self.name, ()))
 
 
 def read_runner(stored: Mapping[str, Any]) -> Runner:

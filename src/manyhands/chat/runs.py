@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -57,8 +57,10 @@ class RunService:
         workshop: Workshop,
         offers: Offers,
         names: Names | None = None,
+        holder: str | None = None,
     ) -> None:
         self._store = store
+        self._holder = holder
         self._bus = bus
         self._clock = clock
         self._channels = channels
@@ -76,7 +78,10 @@ class RunService:
 
     async def has_open(self) -> bool:
         """Whether a restart left runs open, which `serve` will go on with."""
-        return bool(await self._store.read(run_store.select_open))
+        return bool(await self._open())
+
+    async def _open(self) -> Sequence[Run]:
+        return await self._store.read(lambda conn: run_store.select_open(conn, self._holder))
 
     async def serve(
         self, *, resume: bool = True, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
@@ -84,7 +89,7 @@ class RunService:
         """Work on runs until cancelled; `resume`: first go on with those that a restart left open."""
         async with anyio.create_task_group() as group:
             self._group = group
-            for run in await self._store.read(run_store.select_open) if resume else ():
+            for run in await self._open() if resume else ():
                 self._enqueue(run)
             task_status.started()
             await anyio.sleep_forever()
@@ -99,17 +104,25 @@ class RunService:
         attachments: Sequence[Attachment] = (),
         author_id: str = "owner",
         history: Sequence[Message] = (),
+        also: Callable[[Connection, Run], None] | None = None,
     ) -> Run:
         """A new run with this prompt, behind whatever the channel is working on.
 
-        `history`: what was said before in a conversation that another program keeps.
+        `history`: what was said before in a conversation that another program keeps. `also`: what else is
+        stored in the same transaction.
         """
         channel = await self._channels.get(channel_id)
         options = options or RunOptions()
         message = await self.writer.write(channel, prompt, attachments, author_id, options.speaker)
-        return await self._begin(message, options, history)
+        return await self._begin(message, options, history, also)
 
-    async def _begin(self, message: Message, options: RunOptions, history: Sequence[Message] = ()) -> Run:
+    async def _begin(
+        self,
+        message: Message,
+        options: RunOptions,
+        history: Sequence[Message] = (),
+        also: Callable[[Connection, Run], None] | None = None,
+    ) -> Run:
         channel_id = message.channel_id
         run = self._new_run(channel_id, options, message.author_id)
         message = replace(message, run_id=run.id)
@@ -117,6 +130,8 @@ class RunService:
         def work(conn: Connection) -> None:
             run_store.insert_run(conn, run)
             message_store.insert_messages(conn, [*history, message])
+            if also is not None:
+                also(conn, run)
 
         await self._store.write(work)
         self._bus.publish("message.created", message_json(message), channel_id=channel_id)
@@ -199,7 +214,16 @@ class RunService:
             created_at=self._clock.now(),
             author_id=author_id,
             first_seq=self._bus.seq,
+            holder=self._holder,
         )
+
+    async def take_over(self, run_id: str) -> None:
+        """Go on with a run whose hub is gone; one that has ended or goes on here is left as it is."""
+        run = await self.get(run_id)
+        queued = self._waiting.get(run.channel_id, ())
+        if run.status.ended or run_id in self._scopes or run_id in queued:
+            return
+        self._enqueue(await self._change(run, holder=self._holder))
 
     def is_working(self, channel_id: str) -> bool:
         """Whether the channel has a run that goes on or waits for its turn."""

@@ -137,3 +137,5 @@ class Run:
     ended_at: datetime | None = None
     first_seq: int = 0
     """The last event before its first one: who follows it from the start begins after this."""
+    holder: str | None = None
+    """The home whose hub works on it: others on the same database leave it alone."""

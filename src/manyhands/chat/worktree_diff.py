@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 import anyio.to_thread
 
-from manyhands.chat.git import Checkout
 from manyhands.chat.worktree_rules import Worktree
 from manyhands.errors import InvalidError, ManyhandsError
+from manyhands.git import Checkout
 
 MOST_FILES = 500
 MOST_OF_FILE = 100_000

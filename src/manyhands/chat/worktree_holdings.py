@@ -6,9 +6,9 @@ import os
 import time
 from collections.abc import Sequence
 
-from manyhands.chat.git import Checkout, Output, is_directory
 from manyhands.chat.worktree_rules import Holdings, Worktree
 from manyhands.errors import ManyhandsError
+from manyhands.git import Checkout, Output, is_directory
 
 MOST_COMMITS = 1000
 MOST_ENTRIES = 2_000_000

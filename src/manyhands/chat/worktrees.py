@@ -19,11 +19,11 @@ import anyio
 import anyio.to_thread
 
 from manyhands.chat import worktree_store as rows
-from manyhands.chat.git import LONG_S, Checkout, GitError, is_directory
 from manyhands.chat.worktree_holdings import inspect, tip_of
 from manyhands.chat.worktree_rules import PREFIX, Holdings, Worktree, numbered, slug_of
 from manyhands.clock import Clock
 from manyhands.errors import ConflictError, InvalidError, ManyhandsError, NotFoundError
+from manyhands.git import LONG_S, Checkout, GitError, is_directory
 from manyhands.sandbox import Mount
 from manyhands.store.engine import Store
 

@@ -261,7 +261,9 @@ def _problem(status: int, problem: Json) -> ManyhandsError:
 
 
 def _kinds(kind: type[ManyhandsError]) -> Iterator[type[ManyhandsError]]:
-    yield kind
+    """Those that have a code of their own: a domain's finer kinds are not rebuilt here."""
+    if "code" in vars(kind):
+        yield kind
     for child in kind.__subclasses__():
         yield from _kinds(child)
 

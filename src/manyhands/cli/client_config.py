@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 NAME = "manyhands"
 START_S = 30
 CALL_S = 600
-"""A call may wait for a person."""
+"""A call may wait for a person; opencode, for one, gives up after five seconds."""
 
 
 @dataclass(frozen=True)
@@ -29,27 +32,31 @@ def _json(value: Any) -> str:
     return json.dumps(value, indent=2)
 
 
-def _claude_code(arguments: Sequence[str]) -> str:
-    return _json({"mcpServers": {NAME: {"type": "stdio", "command": NAME, "args": list(arguments)}}})
+def _stdio(command: Sequence[str]) -> dict[str, Any]:
+    return {"type": "stdio", "command": command[0], "args": list(command[1:])}
 
 
-def _codex(arguments: Sequence[str]) -> str:
+def _claude_code(command: Sequence[str]) -> str:
+    return _json({"mcpServers": {NAME: _stdio(command)}})
+
+
+def _codex(command: Sequence[str]) -> str:
     lines = [
         f"[mcp_servers.{NAME}]",
-        f"command = {json.dumps(NAME)}",
-        f"args = {json.dumps(list(arguments))}",
+        f"command = {json.dumps(command[0])}",
+        f"args = {json.dumps(list(command[1:]))}",
         f"startup_timeout_sec = {START_S}",
         f"tool_timeout_sec = {CALL_S}",
     ]
     return "\n".join(lines)
 
 
-def _opencode(arguments: Sequence[str]) -> str:
-    server = {"type": "local", "command": [NAME, *arguments], "enabled": True}
+def _opencode(command: Sequence[str]) -> str:
+    server = {"type": "local", "command": list(command), "enabled": True, "timeout": CALL_S * 1000}
     return _json({"$schema": "https://opencode.ai/config.json", "mcp": {NAME: server}})
 
 
-def _goose(arguments: Sequence[str]) -> str:
+def _goose(command: Sequence[str]) -> str:
     lines = [
         "extensions:",
         f"  {NAME}:",
@@ -57,21 +64,21 @@ def _goose(arguments: Sequence[str]) -> str:
         "    type: stdio",
         f"    name: {NAME}",
         "    description: Channels, threads, agents and pages of the hub",
-        f"    cmd: {NAME}",
+        f"    cmd: {command[0] if command[0] == NAME else json.dumps(command[0])}",
         "    args:",
-        *(f"      - {json.dumps(argument)}" for argument in arguments),
+        *(f"      - {json.dumps(argument)}" for argument in command[1:]),
         "    envs: {}",
         f"    timeout: {CALL_S}",
     ]
     return "\n".join(lines)
 
 
-def _vscode(arguments: Sequence[str]) -> str:
-    return _json({"servers": {NAME: {"type": "stdio", "command": NAME, "args": list(arguments)}}})
+def _vscode(command: Sequence[str]) -> str:
+    return _json({"servers": {NAME: _stdio(command)}})
 
 
-def _cursor(arguments: Sequence[str]) -> str:
-    return _json({"mcpServers": {NAME: {"command": NAME, "args": list(arguments)}}})
+def _cursor(command: Sequence[str]) -> str:
+    return _json({"mcpServers": {NAME: _stdio(command)}})
 
 
 CLIENTS = {
@@ -87,6 +94,16 @@ CLIENTS = {
 }
 
 
-def snippet(client: Client, options: Sequence[str] = ()) -> str:
+def snippet(client: Client, options: Sequence[str] = (), command: str = NAME) -> str:
     """What goes into the client's file. Without options: the directory that the client works in."""
-    return client.write(["mcp", *(options or ("--dir", client.here))])
+    return client.write([command, "mcp", *(options or ("--dir", client.here))])
+
+
+def command_for_others() -> str:
+    """How other programs call us: by name, unless only this environment knows the name."""
+    found = shutil.which(NAME)
+    own = Path(sys.prefix).resolve()
+    if found is not None and (sys.prefix == sys.base_prefix or own not in Path(found).absolute().parents):
+        return NAME
+    script = Path(sys.executable).with_name(NAME)
+    return str(script) if script.exists() else NAME

@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from manyhands import __version__
-from manyhands.cli.client_config import CLIENTS, snippet
+from manyhands.cli.client_config import CLIENTS, command_for_others, snippet
 from manyhands.cli.command import HubCommand, pass_session
 from manyhands.cli.session import Session
+from manyhands.home import find_home
 
 EXAMPLES = [
     "manyhands mcp --dir .",
@@ -39,7 +40,7 @@ def mcp(session: Session, /, print_config: str | None, **options: Any) -> None:
     """
     given = {name: value for name, value in options.items() if value}
     if print_config is not None:
-        _print_config(print_config, given)
+        _print_config(print_config, given, session)
         return
     if not given.keys() & {"channel_id", "dir"}:
         raise click.UsageError("Give --channel-id or --dir.")
@@ -49,19 +50,21 @@ def mcp(session: Session, /, print_config: str | None, **options: Any) -> None:
     run(make_options({**given, "home": str(session.home.path)}), __version__)
 
 
-def _print_config(name: str, given: dict[str, Any]) -> None:
+def _print_config(name: str, given: dict[str, Any], session: Session) -> None:
     client = CLIENTS.get(name)
     if client is None:
         raise click.UsageError(f"There is no snippet for {name!r}; there is one for {', '.join(CLIENTS)}.")
-    if given and not given.keys() & {"channel_id", "dir"}:
+    if not given.keys() & {"channel_id", "dir"}:
         given = {"dir": client.here, **given}
+    if session.home != find_home(env={}):  # the client will not have our environment
+        given = {**given, "home": session.home.path}
     words = [
         word
         for option, value in given.items()
         for word in ([_flag(option)] if value is True else [_flag(option), str(value)])
     ]
     click.echo(f"{client.file}:", err=True)
-    click.echo(snippet(client, words))
+    click.echo(snippet(client, words, command_for_others()))
 
 
 def _flag(option: str) -> str:

@@ -31,6 +31,13 @@ COMMANDS = {
     "approvals": ("manyhands.cli.approvals:approvals", "What waits for your answer."),
     "channels": ("manyhands.cli.channels:channels", "Conversations and the directories they work in."),
     "threads": ("manyhands.cli.threads:threads", "Further conversations, some with a git worktree."),
+    "quality": ("manyhands.cli.quality:quality", "How healthy code is: scan, look, gate."),
+    "tasks": ("manyhands.cli.tasks:tasks", "Schedules: work done later, or again and again."),
+    "memory": ("manyhands.cli.memory:memory", "Notes of a project: search by words and meaning."),
+    "workflows": (
+        "manyhands.cli.workflows:workflows",
+        "Several steps that survive anything: save, run, answer.",
+    ),
     "settings": ("manyhands.cli.settings:settings", "Read and change settings."),
     "backup": ("manyhands.cli.backup:backup", "Save everything to one file."),
     "restore": ("manyhands.cli.backup:restore", "Bring a saved file back."),

@@ -5,6 +5,7 @@ It is told events and writes to a page. It asks nothing and sends nothing.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,7 @@ from manyhands.cli.client import Json
 from manyhands.cli.output import human_duration, plural
 from manyhands.cli.page import Page, Rows
 from manyhands.cli.progress import FIRST_FRAME_S, FRAMES
-from manyhands.cli.terminal import fit, many_lines, one_line, paint, width_of
+from manyhands.cli.terminal import fit, many_lines, one_line, paint, uncoloured, width_of
 from manyhands.cli.tool_call import progress_text
 from manyhands.cli.wrapping import wrapped
 
@@ -28,6 +29,8 @@ ENDINGS = {
     "max_iterations": ("■ limit reached", "yellow"),
     "failed": ("✗ failed", "red"),
 }
+
+_FAINT = re.compile(r"\x1b\[2m.*?\x1b\[0m\n?")
 
 
 class RunView:
@@ -141,6 +144,8 @@ class RunView:
         """Write what is missing of the words: pieces may be dropped on the way to a slow reader."""
         if whole.startswith(self._said):
             rest = whole[len(self._said) :]
+        elif " ".join(whole.split()) in _kept(self._said):
+            rest = ""
         else:
             self._remark("Some of this was lost on the way; here is all of it:")
             rest = whole
@@ -154,7 +159,7 @@ class RunView:
 
     def _harmless(self, text: str) -> str:
         """A terminal must not obey what a stranger wrote; a file or pipe gets it as it is."""
-        return many_lines(text.replace("\r", "")) if self.page.width is not None else text
+        return many_lines(uncoloured(text).replace("\r", "")) if self.page.width is not None else text
 
     def _remark(self, text: str) -> None:
         self._begin("remark")
@@ -256,6 +261,11 @@ class RunView:
 def _name(model: str | None) -> str | None:
     """The id of a saved model says nothing to a person."""
     return None if model is None or model.startswith(f"{SAVED}_") else model
+
+
+def _kept(said: str) -> str:
+    """What a program said, without its colours and without the faint lines that tell what it does."""
+    return " ".join(uncoloured(_FAINT.sub("", said)).split())
 
 
 def closing_line(run: Json, width: int | None = None) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from manyhands.cli.channels import find_channel
 from manyhands.cli.client import Api, Json
 from manyhands.cli.command import HubCommand, json_option, pass_session
 from manyhands.cli.completion import complete_server
@@ -23,8 +24,9 @@ from manyhands.errors import InvalidError, UnavailableError
 
 EDITABLE = (
     *("name", "transport", "command", "args", "env", "cwd", "url", "headers", "enabled", "trust"),
-    *("tool_timeout", "connect_timeout", "parallel"),
+    *("tool_timeout", "connect_timeout", "parallel", "channel_push"),
 )
+NOWHERE = "none"
 
 
 ADD_EXAMPLES = [
@@ -102,6 +104,7 @@ def add_json(session: Session, name: str, config: str, trust: str | None, as_jso
     examples=[
         "manyhands servers edit time --tool-timeout 60000",
         "manyhands servers edit time -- uvx mcp-server-time --local-timezone Asia/Tokyo",
+        "manyhands servers edit messenger --channel-push .",
         "manyhands servers edit time        (opens your editor)",
     ],
 )
@@ -111,6 +114,11 @@ def add_json(session: Session, name: str, config: str, trust: str | None, as_jso
 @click.option("--name", "new_name", metavar="NAME", help="Another name.")
 @click.option("--unset-env", multiple=True, metavar="K", help="Remove an environment variable (repeatable).")
 @click.option("--unset-header", multiple=True, metavar="K", help="Remove a header (repeatable).")
+@click.option(
+    "--channel-push",
+    metavar="CHANNEL",
+    help="Let it push messages into this channel (id, name or directory); none takes that back.",
+)
 @json_option
 @pass_session
 def edit(session: Session, /, name: str, command: Sequence[str], as_json: bool, **given: Any) -> int:
@@ -121,6 +129,8 @@ def edit(session: Session, /, name: str, command: Sequence[str], as_json: bool, 
     server = find_server(session.api, name)
     before = {key: server.get(key) for key in EDITABLE}
     asked = {key: value for key, value in given.items() if value not in (None, {}, ())}
+    if push := asked.get("channel_push"):
+        asked["channel_push"] = None if push == NOWHERE else find_channel(session.api, push)["id"]
     after = changed(before, command, asked) if command or asked else _edited(before)
     if after == before:
         say("Nothing changed.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TextIO
 
@@ -30,6 +31,7 @@ _HIDDEN = {
 }
 _HIDDEN.pop(0x200D)  # joins emoji
 _TAGS = {code: f"\\U{code:08x}" for code in range(0xE0000, 0xE0080)}
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _ONE_LINE = {**_CONTROL, **_HIDDEN, **_TAGS}
 _MANY_LINES = {code: shown for code, shown in _ONE_LINE.items() if chr(code) not in "\n\t"}
 
@@ -64,6 +66,11 @@ def columns(stream: TextIO | None = None) -> int | None:
     import shutil
 
     return max(shutil.get_terminal_size().columns, 20)
+
+
+def uncoloured(text: str) -> str:
+    """Without what tells a terminal of colours and titles."""
+    return _SEQUENCE.sub("", text) if "\x1b" in text else text
 
 
 def one_line(text: str) -> str:

@@ -14,7 +14,16 @@ from typing import Any
 from manyhands.access.types import Principal
 from manyhands.errors import ManyhandsError, NotFoundError, UnavailableError
 from manyhands.hub import Hub
-from manyhands.mcp_server import agents, communication, documentation, playgrounds
+from manyhands.mcp_server import (
+    agents,
+    communication,
+    documentation,
+    memory,
+    playgrounds,
+    quality,
+    tasks,
+    workflows,
+)
 from manyhands.mcp_server.entries import Answer, Caller, Json, ToolEntry
 from manyhands.tools.arguments import ArgumentChecker, read_arguments
 from manyhands.tools.types import ToolDefinition
@@ -37,7 +46,16 @@ class Outcome:
 @cache
 def all_entries() -> Mapping[str, ToolEntry]:
     """Every tool by its name."""
-    tables = (communication.ENTRIES, documentation.ENTRIES, playgrounds.ENTRIES, agents.ENTRIES)
+    tables = (
+        tasks.ENTRIES,
+        workflows.ENTRIES,
+        communication.ENTRIES,
+        documentation.ENTRIES,
+        playgrounds.ENTRIES,
+        quality.ENTRIES,
+        memory.ENTRIES,
+        agents.ENTRIES,
+    )
     return {entry.name: entry for table in tables for entry in table}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from manyhands.errors import InvalidError, NotAllowedError, NotFoundError
+from manyhands.errors import InvalidError, NotFoundError
 from manyhands.mcp_server.entries import (
     ADDS,
     CHANGES,
@@ -49,14 +49,6 @@ async def _run(caller: Caller, run_id: str) -> WorkflowRun:
     return run
 
 
-def _scope(caller: Caller, arguments: Json) -> Any:
-    """What everybody runs is changed by a person, or by whoever speaks for one."""
-    scope = arguments.get("scope", "global")
-    if scope == "global" and caller.principal.kind != "owner":
-        raise NotAllowedError("Global workflows are changed by a person.", hint="Use scope project.")
-    return scope
-
-
 def _own_word(caller: Caller) -> Any:
     return "owner" if caller.principal.kind == "owner" else "agent"
 
@@ -84,9 +76,13 @@ def _kind(schema: Json) -> str:
 
 
 async def save_workflow(caller: Caller, arguments: Json) -> Answer:
-    scope = _scope(caller, arguments)
+    scope = arguments.get("scope", "global")
     stored = await caller.hub.workflows.save(
-        arguments["action"], arguments["workflow"], scope, await _directory(caller)
+        arguments["action"],
+        arguments["workflow"],
+        scope,
+        await _directory(caller),
+        by_agent=caller.principal.kind != "owner",
     )
     warned = [str(one) for one in stored.reading.problems]
     said = f"Saved the {scope} workflow {stored.name!r} in {stored.path}."
@@ -96,8 +92,10 @@ async def save_workflow(caller: Caller, arguments: Json) -> Answer:
 
 
 async def delete_workflow(caller: Caller, arguments: Json) -> Answer:
-    scope = _scope(caller, arguments)
-    stored = await caller.hub.workflows.delete_definition(arguments["name"], scope, await _directory(caller))
+    scope = arguments.get("scope", "global")
+    stored = await caller.hub.workflows.delete_definition(
+        arguments["name"], scope, await _directory(caller), by_agent=caller.principal.kind != "owner"
+    )
     return Answer(f"Deleted the {scope} workflow {stored.name!r}.", {"name": stored.name, "scope": scope})
 
 
@@ -178,14 +176,12 @@ async def cancel_workflow_run(caller: Caller, arguments: Json) -> Answer:
 
 async def resume_workflow_run(caller: Caller, arguments: Json) -> Answer:
     run = await _run(caller, arguments["run_id"])
-    if caller.principal.kind != "owner":
-        raise InvalidError(
-            f"What the run {run.id} waits for is for a person to answer.",
-            hint="Ask the person to answer it in the inbox, or on the run's page.",
-        )
-    decision = arguments.get("decision", "approve")
     run = await caller.hub.workflows.resume(
-        run.id, decision, arguments.get("response"), arguments.get("node_id")
+        run.id,
+        arguments.get("decision", "approve"),
+        arguments.get("response"),
+        arguments.get("node_id"),
+        by_agent=caller.principal.kind != "owner",
     )
     return _state(run)
 

@@ -1,22 +1,27 @@
-import { useNavigate, useParams } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, read } from "@/shared/api/client";
-import { AlertDialog } from "@/shared/ui/AlertDialog";
 import { Button } from "@/shared/ui/Button";
 import { Dialog } from "@/shared/ui/Dialog";
 import { Field } from "@/shared/ui/Field";
 import { Input } from "@/shared/ui/Input";
 import { Textarea } from "@/shared/ui/Textarea";
-import { toast } from "@/shared/ui/Toast";
+import { Deletion } from "./Deletion";
 import type { Channel } from "./queries";
+import { ThreadDialog } from "./ThreadDialog";
 
 export type Doing =
-  | { what: "rename" | "directory" | "thread" | "instructions" | "delete"; channel: Channel }
+  | {
+      what: "rename" | "directory" | "thread" | "worktree" | "instructions" | "delete";
+      channel: Channel;
+    }
   | { what: "create" };
+
+type Asked = { what: "rename" | "directory" | "instructions"; channel: Channel } | { what: "create" };
 
 type Words = { title: string; label: string; hint?: string; action: string; value: string; long?: boolean };
 
-function wordsOf(doing: Doing): Words {
+function wordsOf(doing: Asked): Words {
   switch (doing.what) {
     case "create":
       return {
@@ -28,14 +33,6 @@ function wordsOf(doing: Doing): Words {
       };
     case "rename":
       return { title: "Rename", label: "Name", action: "Rename", value: doing.channel.name };
-    case "thread":
-      return {
-        title: `New thread in ${doing.channel.name}`,
-        label: "Name",
-        hint: "Same directory, same model, nothing said yet.",
-        action: "Begin",
-        value: "",
-      };
     case "directory":
       return {
         title: "Directory",
@@ -52,24 +49,40 @@ function wordsOf(doing: Doing): Words {
         value: doing.channel.system_prompt ?? "",
         long: true,
       };
-    case "delete":
-      return { title: "", label: "", action: "", value: "" };
   }
 }
 
 /** The small questions about a channel: its name, its directory, a new one, whether to delete it. */
-export function ChannelDialog({ doing, onClose }: { doing: Doing; onClose: () => void }) {
-  if (doing.what === "delete") return <Deletion channel={doing.channel} onClose={onClose} />;
-  return <Form doing={doing} onClose={onClose} />;
-}
-
-function Form({
+export function ChannelDialog({
   doing,
   onClose,
+  onGo,
 }: {
-  doing: Exclude<Doing, { what: "delete" }> | Doing;
+  doing: Doing;
   onClose: () => void;
+  onGo?: () => void;
 }) {
+  switch (doing.what) {
+    case "delete":
+      return <Deletion channel={doing.channel} onClose={onClose} />;
+    case "thread":
+    case "worktree":
+      return (
+        <ThreadDialog
+          channel={doing.channel}
+          apart={doing.what === "worktree"}
+          onClose={onClose}
+          onMade={onGo}
+        />
+      );
+    case "create":
+      return <Form doing={doing} onClose={onClose} />;
+    default:
+      return <Form doing={{ what: doing.what, channel: doing.channel }} onClose={onClose} />;
+  }
+}
+
+function Form({ doing, onClose }: { doing: Asked; onClose: () => void }) {
   const words = wordsOf(doing);
   const [value, setValue] = useState(words.value);
   const [directory, setDirectory] = useState("");
@@ -147,16 +160,13 @@ function Form({
   );
 }
 
-async function perform(doing: Doing, value: string, directory: string): Promise<Channel | null> {
+async function perform(doing: Asked, value: string, directory: string): Promise<Channel | null> {
   if (doing.what === "create") return createChannel(value, directory || null);
   const { channel } = doing;
-  if (doing.what === "thread")
-    return read(api.POST("/api/threads", { body: { channel_id: channel.id, name: value } }));
   const bodies = {
     rename: { name: value },
     directory: { dir_path: value || null },
     instructions: { system_prompt: value || null },
-    delete: {},
   };
   const path = { channel_id: channel.id };
   await read(api.PATCH("/api/channels/{channel_id}", { params: { path }, body: bodies[doing.what] }));
@@ -171,33 +181,4 @@ export async function createChannel(name: string, directory: string | null): Pro
   const known = (await answer).response.status === 200;
   if (!known || !name) return channel;
   return read(api.POST("/api/threads", { body: { channel_id: channel.id, name } }));
-}
-
-function Deletion({ channel, onClose }: { channel: Channel; onClose: () => void }) {
-  const navigate = useNavigate();
-  const { channelId } = useParams({ strict: false });
-  const remove = async () => {
-    try {
-      const path = { channel_id: channel.id };
-      if (channelId === channel.id) void navigate({ to: "/" });
-      await read(api.DELETE("/api/channels/{channel_id}", { params: { path } }));
-    } catch (error) {
-      toast.error(error);
-    }
-  };
-  return (
-    <AlertDialog
-      open
-      onClose={onClose}
-      danger
-      title={`Delete “${channel.name}”?`}
-      description={
-        channel.parent_id === null
-          ? "Its messages, runs and threads are removed for good. Files in its directory stay. Export it first if you may want it back."
-          : "Its messages and runs are removed for good. Export it first if you may want it back."
-      }
-      action="Delete"
-      onConfirm={remove}
-    />
-  );
 }

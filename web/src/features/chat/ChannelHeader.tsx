@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { ChevronRight, Ellipsis, Folder } from "lucide-react";
 import { useState } from "react";
+import { WorktreeButton } from "@/features/worktrees/WorktreeButton";
 import { IconButton } from "@/shared/ui/IconButton";
 import { Menu } from "@/shared/ui/Menu";
 import { ChannelDialog, type Doing } from "./ChannelDialog";
@@ -18,6 +19,7 @@ interface ChannelHeaderProps {
 /** Which conversation this is, where it works, how full its context is, and what can be done with it. */
 export function ChannelHeader({ channel, messages }: ChannelHeaderProps) {
   const [doing, setDoing] = useState<Doing | null>(null);
+  const navigate = useNavigate();
   const channels = useQuery(channelList).data;
   const parent = channels?.find((one) => one.id === channel?.parent_id);
   return (
@@ -39,7 +41,14 @@ export function ChannelHeader({ channel, messages }: ChannelHeaderProps) {
         <h1 className="min-w-0 truncate text-md font-semibold" title={channel?.name}>
           {channel?.name ?? " "}
         </h1>
-        {channel?.dir_path && (
+        {channel?.worktree && channel.branch && (
+          <WorktreeButton
+            threadId={channel.id}
+            branch={channel.branch}
+            onDelete={() => setDoing({ what: "delete", channel })}
+          />
+        )}
+        {channel?.dir_path && !channel.worktree && (
           <button
             type="button"
             onClick={() => setDoing({ what: "directory", channel })}
@@ -55,7 +64,11 @@ export function ChannelHeader({ channel, messages }: ChannelHeaderProps) {
       {channel && (
         <Menu
           trigger={<IconButton label="Conversation" icon={<Ellipsis />} size="sm" />}
-          entries={channelEntries(channel, setDoing)}
+          entries={channelEntries(
+            channel,
+            setDoing,
+            (page) => void navigate({ to: page, search: { channel: channel.id } }),
+          )}
         />
       )}
       {doing && <ChannelDialog doing={doing} onClose={() => setDoing(null)} />}

@@ -1,5 +1,6 @@
-import { Link, useParams } from "@tanstack/react-router";
-import { Ellipsis, Folder, GitBranch, Hash } from "lucide-react";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { Ellipsis, Folder, GitBranch, Hash, MessageSquare } from "lucide-react";
+import { classes } from "@/shared/ui/classes";
 import { Menu } from "@/shared/ui/Menu";
 import { StateDot } from "@/shared/ui/StateDot";
 import type { Doing } from "./ChannelDialog";
@@ -17,8 +18,19 @@ interface ChannelRowProps {
 /** One channel or thread: its name, a dot while it runs or waits, what is unread, and what can be done with it. */
 export function ChannelRow({ channel, activity, onGo, onDo }: ChannelRowProps) {
   const waits = usePendingIn(channel.id);
-  const Icon = channel.parent_id !== null ? GitBranch : channel.dir_path ? Folder : Hash;
+  const Icon = channel.worktree
+    ? GitBranch
+    : channel.parent_id !== null
+      ? MessageSquare
+      : channel.dir_path
+        ? Folder
+        : Hash;
   const { channelId } = useParams({ strict: false });
+  const navigate = useNavigate();
+  const show = (page: "/memory" | "/quality") => {
+    void navigate({ to: page, search: { channel: channel.id } });
+    onGo?.();
+  };
   // What one looks at is being read.
   const unread = channelId === channel.id ? 0 : (activity?.unread ?? 0);
   const state = waits
@@ -28,6 +40,10 @@ export function ChannelRow({ channel, activity, onGo, onDo }: ChannelRowProps) {
         ? "queued"
         : "running"
       : null;
+  const isRoot = channel.parent_id === null;
+  const room = isRoot
+    ? "group-focus-within:pr-30 group-hover:pr-30"
+    : "group-focus-within:pr-9 group-hover:pr-9";
   return (
     <div className="group relative flex items-center">
       <Link
@@ -35,7 +51,10 @@ export function ChannelRow({ channel, activity, onGo, onDo }: ChannelRowProps) {
         params={{ channelId: channel.id }}
         onClick={onGo}
         title={channel.dir_path ? `${channel.name}\n${channel.dir_path}` : channel.name}
-        className="flex h-8 min-w-0 flex-1 items-center gap-2 rounded-md px-2.5 text-sm text-ink-soft -outline-offset-1 hover:bg-hover hover:text-ink group-focus-within:pr-9 group-hover:pr-9 aria-[current=page]:bg-pressed aria-[current=page]:text-ink pointer-coarse:pr-9"
+        className={classes(
+          "flex h-8 min-w-0 flex-1 items-center gap-2 rounded-md px-2.5 text-sm text-ink-soft -outline-offset-1 hover:bg-hover hover:text-ink aria-[current=page]:bg-pressed aria-[current=page]:text-ink pointer-coarse:pr-9!",
+          room,
+        )}
       >
         <Icon aria-hidden className="size-3.5 shrink-0 text-ink-faint" />
         <span className={`min-w-0 flex-1 truncate ${unread > 0 ? "font-semibold text-ink" : ""}`}>
@@ -49,8 +68,24 @@ export function ChannelRow({ channel, activity, onGo, onDo }: ChannelRowProps) {
           </span>
         )}
       </Link>
+      {isRoot && (
+        <div className="absolute right-8 flex items-center gap-0.5 opacity-0 focus-within:opacity-100 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:hidden">
+          <Plus
+            word="+thread"
+            label={`New thread in ${channel.name}`}
+            onClick={() => onDo({ what: "thread", channel })}
+          />
+          {channel.dir_path && (
+            <Plus
+              word="+wt"
+              label={`New worktree thread in ${channel.name}`}
+              onClick={() => onDo({ what: "worktree", channel })}
+            />
+          )}
+        </div>
+      )}
       <Menu
-        entries={channelEntries(channel, onDo)}
+        entries={channelEntries(channel, onDo, show)}
         align="start"
         trigger={
           <button
@@ -65,3 +100,15 @@ export function ChannelRow({ channel, activity, onGo, onDo }: ChannelRowProps) {
     </div>
   );
 }
+
+const Plus = ({ word, label, onClick }: { word: string; label: string; onClick: () => void }) => (
+  <button
+    type="button"
+    aria-label={label}
+    title={label}
+    onClick={onClick}
+    className="h-6 rounded-sm px-1 text-2xs font-medium text-ink-soft hover:bg-pressed hover:text-ink"
+  >
+    {word}
+  </button>
+);

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Ellipsis, FileUp, Hash, MessageSquarePlus, Search, SquarePen } from "lucide-react";
+import { Ellipsis, FileUp, GitBranch, Hash, MessageSquarePlus, Search, SquarePen } from "lucide-react";
 import { lazy, Suspense, useDeferredValue, useEffect, useMemo, useState } from "react";
 import { IconButton } from "@/shared/ui/IconButton";
 import { Kbd } from "@/shared/ui/Kbd";
@@ -19,6 +19,9 @@ const ChannelDialog = lazy(() =>
 const SearchPalette = lazy(() =>
   import("./SearchPalette").then((module) => ({ default: module.SearchPalette })),
 );
+const WorktreeDialog = lazy(() =>
+  import("@/features/worktrees/WorktreeDialog").then((module) => ({ default: module.WorktreeDialog })),
+);
 
 /** The channels, in the sidebar of the shell; `onGo` closes the sheet that it may stand in. */
 export function ChatSidebar({ onGo }: { onGo?: () => void }) {
@@ -26,6 +29,7 @@ export function ChatSidebar({ onGo }: { onGo?: () => void }) {
   const activity = useQuery(activityMap).data;
   const [query, setQuery] = useState("");
   const [doing, setDoing] = useState<Doing | null>(null);
+  const [showsTrees, setShowsTrees] = useState(false);
   const [searching, setSearching] = useState<string | null>(null);
   const navigate = useNavigate();
   const wanted = useDeferredValue(query);
@@ -68,6 +72,7 @@ export function ChatSidebar({ onGo }: { onGo?: () => void }) {
               hint: <Kbd>{isMac ? "⌘ K" : "Ctrl K"}</Kbd>,
               onSelect: () => setSearching(""),
             },
+            { label: "Worktrees", icon: <GitBranch />, onSelect: () => setShowsTrees(true) },
             "line",
             { label: "Import a conversation", icon: <FileUp />, onSelect: () => importConversation(go) },
           ]}
@@ -114,7 +119,8 @@ export function ChatSidebar({ onGo }: { onGo?: () => void }) {
         )}
       </ul>
       <Suspense>
-        {doing && <ChannelDialog doing={doing} onClose={() => setDoing(null)} />}
+        {doing && <ChannelDialog doing={doing} onClose={() => setDoing(null)} onGo={onGo} />}
+        {showsTrees && <WorktreeDialog onClose={() => setShowsTrees(false)} onGo={onGo} />}
         {searching !== null && (
           <SearchPalette initial={searching} onClose={() => setSearching(null)} onGo={onGo} />
         )}

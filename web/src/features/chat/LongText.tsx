@@ -14,10 +14,17 @@ export function cutHead(text: string, most = HEAD): string {
   return text.slice(0, line > most / 2 ? line : most);
 }
 
+interface LongTextProps {
+  text: string;
+  plain?: boolean;
+  /** Up to this length it is shown whole. */
+  whole?: number;
+}
+
 /** A message's text. A very long one shows its head, and the rest piece by piece as plain text, which stays quick. */
-export function LongText({ text, plain = false }: { text: string; plain?: boolean }) {
+export function LongText({ text, plain = false, whole = LONG }: LongTextProps) {
   const [shown, setShown] = useState(0);
-  if (text.length <= LONG) return plain ? <Plain text={text} /> : <Markdown text={text} />;
+  if (text.length <= whole) return plain ? <Plain text={text} /> : <Markdown text={text} />;
   const head = cutHead(text);
   const rest = text.slice(head.length, head.length + shown);
   const left = text.length - head.length - rest.length;

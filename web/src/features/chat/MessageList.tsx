@@ -2,6 +2,7 @@ import { useRouterState } from "@tanstack/react-router";
 import { ArrowDown } from "lucide-react";
 import { memo, useCallback, useEffect, useMemo, useRef } from "react";
 import { Virtuoso, type VirtuosoHandle } from "react-virtuoso";
+import { useSeen } from "@/shared/events/seen";
 import { Button } from "@/shared/ui/Button";
 import { Spinner } from "@/shared/ui/Spinner";
 import { RowView } from "./RowView";
@@ -25,7 +26,8 @@ interface MessageListProps {
 
 /** What was said, as many rows of it as fit; it opens at the end, and older ones come when one scrolls up. */
 export function MessageList({ channelId, thread, sent }: MessageListProps) {
-  const { rows, query } = thread;
+  const { query } = thread;
+  const rows = useSeen(thread.rows);
   const list = useRef<VirtuosoHandle>(null);
   const { setScroller, atEnd, toEnd, keep, leave } = useStick();
   const first = useFirstIndex(rows);

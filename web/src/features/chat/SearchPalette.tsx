@@ -5,6 +5,7 @@ import { Dialog as Radix } from "radix-ui";
 import { useEffect, useId, useState } from "react";
 import { classes } from "@/shared/ui/classes";
 import { Kbd } from "@/shared/ui/Kbd";
+import { Marked } from "@/shared/ui/Marked";
 import { RelativeTime } from "@/shared/ui/RelativeTime";
 import { Spinner } from "@/shared/ui/Spinner";
 import { activityMap, channelList, foundMessages } from "./queries";
@@ -196,24 +197,5 @@ function Hits({ id, hits, chosen, words, onChoose, onOpen }: HitsProps) {
         );
       })}
     </div>
-  );
-}
-
-/** The found words stand out. */
-export function Marked({ text, words }: { text: string; words: string }) {
-  const parts = words
-    .split(/\s+/)
-    .filter(Boolean)
-    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  if (parts.length === 0) return text;
-  const pieces = text.split(new RegExp(`(${parts.join("|")})`, "gi"));
-  return pieces.map((piece, place) =>
-    place % 2 === 1 ? (
-      <mark key={place} className="rounded-xs bg-warn-soft text-warn-ink">
-        {piece}
-      </mark>
-    ) : (
-      piece
-    ),
   );
 }

@@ -1,7 +1,10 @@
 import {
+  BookOpenText,
   Download,
   FileJson,
   Folder,
+  Gauge,
+  GitBranchPlus,
   MessageSquarePlus,
   MessageSquareText,
   Pencil,
@@ -13,7 +16,11 @@ import type { Doing } from "./ChannelDialog";
 import type { Channel } from "./queries";
 
 /** What can be done with a conversation; the same from the sidebar and from its header. */
-export function channelEntries(channel: Channel, onDo: (doing: Doing) => void): MenuEntry[] {
+export function channelEntries(
+  channel: Channel,
+  onDo: (doing: Doing) => void,
+  onShow: (page: "/memory" | "/quality") => void,
+): MenuEntry[] {
   const file = (format: string) =>
     download(`/api/channels/${encodeURIComponent(channel.id)}/export?format=${format}`);
   return [
@@ -30,12 +37,26 @@ export function channelEntries(channel: Channel, onDo: (doing: Doing) => void): 
             icon: <MessageSquarePlus />,
             onSelect: () => onDo({ what: "thread", channel }),
           },
+          ...(channel.dir_path
+            ? [
+                {
+                  label: "New worktree thread",
+                  icon: <GitBranchPlus />,
+                  onSelect: () => onDo({ what: "worktree", channel }),
+                },
+              ]
+            : []),
           {
             label: channel.dir_path ? "Change the directory" : "Give it a directory",
             icon: <Folder />,
             onSelect: () => onDo({ what: "directory", channel }),
           },
         ] satisfies MenuEntry[])
+      : []),
+    "line",
+    { label: "Search its memory", icon: <BookOpenText />, onSelect: () => onShow("/memory") },
+    ...(channel.dir_path
+      ? [{ label: "Quality of its code", icon: <Gauge />, onSelect: () => onShow("/quality") }]
       : []),
     "line",
     { label: "Export as Markdown", icon: <Download />, onSelect: () => file("markdown") },

@@ -70,28 +70,30 @@ function catchUp(part: Part): void {
 export class LiveTexts {
   readonly #entries = new Map<string, Entry>();
   readonly #watchers = new Map<string, Set<() => void>>();
-  readonly #batch = batchPerFrame<Piece>((pieces) => this.#take(pieces));
+  /** Runs whose words have changed; whoever shows them is told once a frame. */
+  readonly #changed = batchPerFrame<string>((runIds) => this.#tell(new Set(runIds)));
 
   append(piece: Piece): void {
-    this.#batch.add(piece);
+    const entry = this.#entry(piece.runId, piece.iteration);
+    if (entry.iteration !== piece.iteration) return;
+    put(entry[piece.channel], piece.offset, piece.text);
+    this.#changed.add(piece.runId);
   }
 
   /** The words so far, as the hub has them. */
   seed(runId: string, spoken: Spoken): void {
-    this.#batch.flush();
     const entry = this.#entry(runId, spoken.iteration);
     if (entry.iteration > spoken.iteration) return;
     for (const channel of ["text", "thinking"] as const) {
       put(entry[channel], 0, spoken[channel]);
       catchUp(entry[channel]);
     }
-    this.#show(runId, entry);
+    this.#tell([runId]);
   }
 
   /** The model is asked again, or the run is over. */
   forget(runId: string): void {
-    this.#batch.flush();
-    if (this.#entries.delete(runId)) this.#tell(runId);
+    if (this.#entries.delete(runId)) this.#changed.add(runId);
   }
 
   get(runId: string): Spoken {
@@ -116,27 +118,13 @@ export class LiveTexts {
     return entry;
   }
 
-  #take(pieces: Piece[]): void {
-    const changed = new Set<string>();
-    for (const piece of pieces) {
-      const entry = this.#entry(piece.runId, piece.iteration);
-      if (entry.iteration !== piece.iteration) continue;
-      put(entry[piece.channel], piece.offset, piece.text);
-      changed.add(piece.runId);
-    }
-    for (const runId of changed) {
+  #tell(runIds: Iterable<string>): void {
+    for (const runId of runIds) {
       const entry = this.#entries.get(runId);
-      if (entry) this.#show(runId, entry);
+      if (entry)
+        entry.shown = { iteration: entry.iteration, text: entry.text.text, thinking: entry.thinking.text };
+      for (const changed of this.#watchers.get(runId) ?? []) changed();
     }
-  }
-
-  #show(runId: string, entry: Entry): void {
-    entry.shown = { iteration: entry.iteration, text: entry.text.text, thinking: entry.thinking.text };
-    this.#tell(runId);
-  }
-
-  #tell(runId: string): void {
-    for (const changed of this.#watchers.get(runId) ?? []) changed();
   }
 }
 

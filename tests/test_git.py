@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from manyhands.chat.git import Checkout, GitError
 from manyhands.errors import InvalidError, UnavailableError
+from manyhands.git import Checkout, GitError
 from tests.chat.repositories import make_repository
 
 pytestmark = pytest.mark.anyio
