@@ -8,8 +8,22 @@ import warnings
 
 from bench.report import Bench, Report
 
-TOPICS = ("calls", "connect", "startup", "call_log", "tool_search", "loop", "agents", "bridge", "browser")
-NAMED_ONLY = ("peers",)
+TOPICS = (
+    "calls",
+    "connect",
+    "startup",
+    "call_log",
+    "tool_search",
+    "loop",
+    "agents",
+    "bridge",
+    "browser",
+    "memory",
+    "tasks",
+    "workflows",
+    "quality",
+)
+NAMED_ONLY = ("peers", "clones", "prefect")
 """What needs more than the benchmarks' own environment."""
 
 

@@ -194,7 +194,7 @@ def _streaming(report: Report, browser: Browser, hub: Hub, channel_id: str) -> N
         page.get_by_label("Your message").fill("Go on")
         page.evaluate("window.__long = []")
         page.get_by_label("Your message").press("Enter")
-        page.get_by_text(FIRST).wait_for()
+        page.get_by_text(FIRST).first.wait_for()
         began = time.perf_counter()
         page.get_by_text(LAST).wait_for()
         took = time.perf_counter() - began

@@ -6,8 +6,10 @@ import os
 import shutil
 import sys
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import anyio
 import hypothesis
 import pytest
 
@@ -70,21 +72,30 @@ def store_url(request: pytest.FixtureRequest) -> str:
     return str(request.getfixturevalue({"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param]))
 
 
+def _make_tables(url: str) -> None:
+    """In a thread: an event loop that a session's fixture keeps would be in the way of tests that run one."""
+
+    async def make() -> None:
+        async with open_store(url):
+            pass
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(anyio.run, make).result()
+
+
 @pytest.fixture(scope="session")
-async def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database with all tables and nothing in them: a copy of it is there sooner than a new one."""
     path = tmp_path_factory.mktemp("template") / "manyhands.db"
-    async with open_store(f"sqlite:///{path}"):
-        pass
+    _make_tables(f"sqlite:///{path}")
     return path
 
 
 @pytest.fixture(scope="session")
-async def postgres_made(postgres: PostgresServer) -> AsyncIterator[str]:
+def postgres_made(postgres: PostgresServer) -> Iterator[str]:
     """The URL of a database with all tables, emptied for each test: to make one takes long."""
     with postgres.database() as url:
-        async with open_store(url):
-            pass
+        _make_tables(url)
         yield url
 
 

@@ -29,6 +29,7 @@ LEAVES = frozenset(
         "settings",
         "events",
         "system",
+        "git",
         "guardian",
         "secrets",
         "sandbox",
@@ -37,7 +38,7 @@ LEAVES = frozenset(
         "json_pointer",
     }
 )
-COMPOSITION = frozenset({"hub", "daemon", "upkeep", "backup", "__main__"})
+COMPOSITION = frozenset({"hub", "hub_parts", "daemon", "upkeep", "backup", "__main__"})
 DOMAINS = frozenset(
     {
         "access",
@@ -384,7 +385,7 @@ def sizes(modules: list[Module]) -> list[str]:
     complaints = []
     for module in modules:
         lines = module.source.count("\n")
-        if lines > MAX_FILE:
+        if lines > MAX_FILE and "migrations" not in module.parts:  # those are written once, table by table
             complaints.append(module.at(1, f"{lines} lines, and {MAX_FILE} are the most: split it"))
         for node in ast.walk(module.tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

@@ -20,8 +20,9 @@ import pytest
 MARK = "MANYHANDS_TEST_SESSION"
 # How long what is ending may take to end.
 GRACE = 5.0
-# Threads that an event loop keeps for its next blocking call; they end with the loop or the process.
-POOLED = ("AnyIO worker thread", "asyncio_")
+# Threads that an event loop, a store or the durable engine keeps for its next call; they end with it. Of a
+# store that is left open its writer is found, of an engine its queues.
+POOLED = ("AnyIO worker thread", "asyncio_", "dbos-executor-", "manyhands-reader")
 
 
 LONG_LIVED = frozenset({"postgres", "chromium", "chrome", "chrome_crashpad", "headless_shell"})

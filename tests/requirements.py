@@ -170,6 +170,25 @@ REQUIREMENTS = (
     ),
     # --- agents and worktrees
     Requirement(
+        "L30",
+        "A time that nobody was there for leaves a row `missed` in the history and, as the task says, one "
+        "run that makes up for it within a window; never a run at a wrong hour.",
+    ),
+    Requirement(
+        "L31",
+        "A task says what it may use. What it may not use is refused without a person and reported with the "
+        "run, and the next run still happens.",
+    ),
+    Requirement(
+        "L32",
+        "A slow task delays no other, and no restart of the daemon loses a time.",
+    ),
+    Requirement(
+        "L33",
+        "A task that would never run is refused when it is made: its schedule, model and tools are checked, "
+        "and its next five times are shown.",
+    ),
+    Requirement(
         "L34",
         "Messages between agents are kept until they are delivered, each with a receipt; one to a name that "
         "is not there is an error that says who is.",
@@ -179,6 +198,43 @@ REQUIREMENTS = (
         "L35",
         "A worktree with uncommitted, unmerged or unpushed work is never removed without saying what would "
         "be lost and being told to; all of them are listed with size and state, and merged ones cleaned up.",
+    ),
+    # --- workflows
+    Requirement(
+        "L36",
+        "The states of a workflow run and of its nodes are exact: an approval is a success, a run with a "
+        "failed node fails, and nothing goes on that nobody resumed.",
+    ),
+    Requirement(
+        "L37",
+        "Cycles, unknown dependencies and duplicate ids are refused when a workflow is saved, with the place "
+        "of the mistake.",
+    ),
+    Requirement(
+        "L38",
+        "Several gates wait at once and are answered in any order; a rejection is an answer of its own.",
+    ),
+    # --- memory
+    Requirement(
+        "L39",
+        "A search never waits for a model to be loaded again, nor a start for vectors: words are searched at "
+        "once, meaning follows.",
+    ),
+    Requirement(
+        "L40",
+        "What is deleted is not found, and the index says exactly what it holds: files, chunks, vectors, and "
+        "what it could not read or embed.",
+    ),
+    # --- quality
+    Requirement(
+        "L41",
+        "Every function is measured by itself, within its true boundaries: arrow functions, JSX and TSX, "
+        "closures; what is nested in a function is not charged to it.",
+    ),
+    Requirement(
+        "L42",
+        "A gate fails on what a change has made worse; problems that were there before do not fail it, "
+        "wherever their lines have gone.",
     ),
     # --- pages
     Requirement(

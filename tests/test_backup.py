@@ -293,3 +293,22 @@ def test_a_backup_never_overwrites_and_leaves_no_half_file(saved: Path, home: Ho
     with pytest.raises(UnavailableError, match="could not be written"):
         make_backup(home, url_of(home), tmp_path / "file" / "new.tar.gz")
     assert not list(tmp_path.glob("*new*")) + list(tmp_path.glob(".*"))
+
+
+def test_the_records_of_durable_work_come_along_and_replace_those_that_are_there(
+    saved: Path, home: Home, other: Home, tmp_path: Path
+) -> None:
+    for place, words in ((home, "old"), (other, "newer")):
+        place.path.mkdir(exist_ok=True)
+        with closing(sqlite3.connect(place.durable_file)) as database:
+            database.execute("CREATE TABLE work (words TEXT)")
+            database.execute("INSERT INTO work VALUES (?)", [words])
+            database.commit()
+    archive = tmp_path / "with-work.tar.gz"
+    make_backup(home, f"sqlite:///{home.database_file}", archive)
+    report = restore_backup(other, archive, replace=True)
+    assert report.replaced is not None
+    with closing(sqlite3.connect(other.durable_file)) as database:
+        assert database.execute("SELECT words FROM work").fetchall() == [("old",)]
+    restore_backup(other, saved, replace=True)
+    assert not other.durable_file.exists()

@@ -46,7 +46,7 @@ PAGES = read_pages(ROOT)
 ENOUGH_S = 120
 
 # Pages whose blocks are run in order, with a daemon; a text block shows lines of the output before it.
-WALKED = ("getting-started", "chat", "runs", "openai")
+WALKED = ("getting-started", "chat", "runs", "openai", "tasks")
 USUAL_ADDRESS, USUAL_HOME = "http://127.0.0.1:8222", "~/.manyhands"
 KEYS = {name for names in KEY_VARIABLES.values() for name in names} | {"OPENROUTER_API_KEY"}
 

@@ -94,6 +94,9 @@ def _write_archive(file: IO[bytes], home: Home, database_url: str, *, keys: bool
         tarfile.open(fileobj=file, mode="w:gz", compresslevel=_COMPRESSION) as archive,
     ):
         writer = _Writer(archive)
+        if is_sqlite(database_url) and home.durable_file.is_file():
+            # Before the database: what is missing here is begun again, what is missing there is lost.
+            transfer.copy_sqlite(home.durable_file, Path(staging) / home.durable_file.name)
         _stage_database(database_url, Path(staging))
         writer.add_tree(Path(staging), Path(staging))
         for source in _files_of(home, keys=keys):
@@ -286,8 +289,10 @@ def _make_room(home: Home, names: list[str], url: str, *, replace: bool) -> dict
         raise ConflictError(
             "The PostgreSQL database is not empty.", hint="Give an empty one with --database."
         )
-    beside = [Path(f"{database}{suffix}") for suffix in ("", "-wal", "-shm")] if database else []
-    occupied = [path for path in (*beside, *(home.path / name for name in names)) if _holds_something(path)]
+    files = [database, home.durable_file] if database else []
+    beside = [Path(f"{file}{suffix}") for file in files for suffix in ("", "-wal", "-shm")]
+    wanted = dict.fromkeys((*beside, *(home.path / name for name in names)))
+    occupied = [path for path in wanted if _holds_something(path)]
     if not occupied:
         return {}
     if not replace:

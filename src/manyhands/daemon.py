@@ -285,6 +285,7 @@ class _Daemon:
         await self._serve_playgrounds(hub)
         self._later.serve(app)
         hub.start_servers()
+        await hub.keep(hub.memory.run)
         for module in ("manyhands.servers.connection", "manyhands.mcp_server.server"):
             await import_aside(module)
         # What was imported stays for good: looking through it for garbage now and then stops everybody.

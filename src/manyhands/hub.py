@@ -5,11 +5,11 @@ Owns the order of opening and closing. What the services do is theirs.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
+import platform
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -18,10 +18,8 @@ from typing import Any, Self
 
 import anyio
 import anyio.to_thread
-from anyio.abc import TaskGroup
 
 from manyhands.access.service import AccessService
-from manyhands.access.types import Grant
 from manyhands.agents.relay import ChannelRelay
 from manyhands.agents.service import AgentService
 from manyhands.agents.types import OWNER
@@ -46,15 +44,22 @@ from manyhands.chat.types import Channel, Message, RunOptions
 from manyhands.chat.work import Workshop
 from manyhands.chat.worktrees import Worktrees, project_guard
 from manyhands.clock import Clock, SystemClock
+from manyhands.durable.engine import DurableEngine, durable_url
 from manyhands.errors import ManyhandsError
 from manyhands.events import Event, EventBus
-from manyhands.guardian import Guardian, guardian
+from manyhands.guardian import Guardian
 from manyhands.home import Home, find_home, read_bootstrap
+from manyhands.hub_parts import ChannelTokens, OneModel, Said, background, guarded
+from manyhands.memory.service import MemoryService
 from manyhands.models.sampling import sample
 from manyhands.models.service import ModelService
 from manyhands.models.types import Model, ToolSpec
 from manyhands.paging import MAX_LIMIT
 from manyhands.playgrounds.service import PlaygroundService
+from manyhands.quality.gate import Gate
+from manyhands.quality.scanners import Scanners
+from manyhands.quality.service import QualityService
+from manyhands.sandbox import Mount
 from manyhands.secrets import Redactor, SecretStore
 from manyhands.servers.service import ServerService
 from manyhands.servers.sign_in import CALLBACK_PATH, SignIn
@@ -62,10 +67,17 @@ from manyhands.servers.views import Outcome, ServerView
 from manyhands.store.engine import Store, open_store
 from manyhands.store.event_log import StoredEventLog
 from manyhands.store.settings_store import SettingsService
-from manyhands.system import HomeLock, kill_marked
+from manyhands.store.urls import is_sqlite
+from manyhands.system import HomeLock
+from manyhands.tasks.neighbours import Neighbours
+from manyhands.tasks.service import TaskService
 from manyhands.tools.service import ToolService
 from manyhands.tools.types import CallContext, CallRecord, Listing
 from manyhands.upkeep import Upkeep
+from manyhands.workflows.chat_ends import ChatEnds
+from manyhands.workflows.service import WorkflowService
+from manyhands.workflows.shelter import Shelter
+from manyhands.workflows.steps import Hands as StepHands
 
 log = logging.getLogger(__name__)
 
@@ -111,6 +123,11 @@ class Hub:
     local: PlatformAdapter
     words: LiveWords
     playgrounds: PlaygroundService
+    quality: QualityService
+    durable: DurableEngine
+    tasks: TaskService
+    workflows: WorkflowService
+    memory: MemoryService
     upkeep: Upkeep
     sign_in: SignIn
     started_at: datetime
@@ -175,13 +192,20 @@ class Hub:
         self.settings = SettingsService(self.store, self.bus)
         await self.settings.load()
         self.secrets = SecretStore(self.home, redactor=self._redactor)
-        guard = await self._stack.enter_async_context(_guarded(self.home))
-        self._tasks = await self._stack.enter_async_context(_background())
+        guard = await self._stack.enter_async_context(guarded(self.home))
+        self._tasks = await self._stack.enter_async_context(background())
         self.sign_in = await self._stack.enter_async_context(SignIn(self.secrets, self._clock))
         self._make_services(guard)
         await self._start_services()
 
     def _make_services(self, guard: Guardian) -> None:
+        self.durable = DurableEngine(
+            durable_url(self.home, self.database_url),
+            self.store,
+            self._clock,
+            home=self._holder or "",
+            resume=self._resume,
+        )
         self.channels = ChannelService(self.store, self.bus, self._clock)
         self.access = AccessService(self.store, self._clock, self.secrets.redactor.register)
         self.bus.observe(self._follow_channels)
@@ -219,11 +243,39 @@ class Hub:
         self._agents = self._make_command_agents(guard)
         self.runs = self._make_runs()
         self.threads = ThreadService(self.store, self.channels, self.runs, self._worktrees)
-        self.local = LocalPlatform(self.channels, _Said(self.runs))
+        self.local = LocalPlatform(self.channels, Said(self.runs))
         self.relay = ChannelRelay(
             self.bus, self._clock, self.approvals, self.servers, self._say_for_server, self._server_of_call
         )
         self.playgrounds = PlaygroundService(self.home, self.bus, self._clock, self._projects)
+        self._make_late_services(guard)
+
+    def _make_late_services(self, guard: Guardian) -> None:
+        """Those that stand on conversations."""
+        self.workflows = self._make_workflows(guard)
+        self.tasks = self._make_tasks()
+        self.tasks.use_workflows(self.workflows)
+        self._scanners = Scanners(guard, lambda: self.settings.current.quality_wait_s)
+        self.quality = QualityService(
+            self.store,
+            self.bus,
+            self._clock,
+            self.settings,
+            self.channels,
+            self.home,
+            self._scanners,
+            self._tasks,
+        )
+        self.memory = MemoryService(
+            self.store,
+            self.bus,
+            self._clock,
+            self.settings,
+            self.secrets,
+            self.home,
+            self.channels,
+            self._said_in,
+        )
         self.upkeep = Upkeep(self.store, self.home, self.settings, self.bus, self._clock)
 
     def _make_runs(self) -> RunService:
@@ -234,7 +286,7 @@ class Hub:
             self._clock,
             self.settings,
             self.channels,
-            self.models if self._model is None else _OneModel(self._model),
+            self.models if self._model is None else OneModel(self._model),
             self.tools,
             ServerSpeakers(self.servers, self.bus),
             attachments,
@@ -243,13 +295,53 @@ class Hub:
         )
         names = NamesHere(self.settings, self._agents_of, self._tell_agent)
         runs = RunService(
-            self.store, self.bus, self._clock, self.channels, attachments, workshop, self.servers, names
+            self.store,
+            self.bus,
+            self._clock,
+            self.channels,
+            attachments,
+            workshop,
+            self.servers,
+            names,
+            holder=self._holder,
         )
         self.words = runs.words
         self.conversations = ConversationService(
             self.store, self.bus, self._clock, self.channels, runs, attachments
         )
         return runs
+
+    def _make_workflows(self, guard: Guardian) -> WorkflowService:
+        hands = StepHands(
+            self.tools,
+            self.runs,
+            self.threads,
+            self.channels,
+            ChatEnds(self.bus, self.runs).wait,
+            self._gate,
+            guard,
+            self.home.results,
+            Shelter(self.settings, [str(self.home.path)], self._mounts_of),
+        )
+        return WorkflowService(
+            self.store,
+            self.bus,
+            self._clock,
+            self.settings,
+            self.home.workflows,
+            self.durable,
+            self.approvals,
+            hands,
+        )
+
+    async def _gate(self, directory: str, base: str | None, rules: Mapping[str, Any] | None) -> Gate:
+        return await self.quality.gate(directory, base, rules)
+
+    def _make_tasks(self) -> TaskService:
+        near = Neighbours(
+            self.channels, self.threads, self.runs, self.tools, self.models, self.runs.writer.tell
+        )
+        return TaskService(self.store, self.bus, self._clock, self.settings, self.durable, near)
 
     def _make_command_agents(self, guard: Guardian) -> CommandAgents:
         return CommandAgents(
@@ -258,12 +350,15 @@ class Hub:
             self._clock,
             self.home,
             self.secrets,
-            _ChannelTokens(self.access),
+            ChannelTokens(self.access),
             self._hands,
-            lambda directory: self._worktrees.mounts_of(directory) or project_guard(directory),
+            self._mounts_of,
             self.secrets.redactor.redact,
             guard,
         )
+
+    def _mounts_of(self, directory: str) -> Sequence[Mount]:
+        return self._worktrees.mounts_of(directory) or project_guard(directory)
 
     def _hands(self) -> Hands | None:
         return None if self.url is None else Hands(self.url, str(self.socket) if self.socket else None)
@@ -304,6 +399,17 @@ class Hub:
             if cursor is None:
                 return found
 
+    async def _said_in(self, channel_id: str) -> Sequence[Message]:
+        """All that was said in a channel, oldest first."""
+        found: list[Message] = []
+        cursor: str | None = None
+        while True:
+            page = await self.runs.messages(channel_id, MAX_LIMIT, cursor)
+            found += page.items
+            cursor = page.next_cursor
+            if cursor is None:
+                return found[::-1]
+
     async def _say_for_server(self, channel_id: str, content: str, author_id: str) -> None:
         await self.runs.post(channel_id, content, author_id=author_id, speaker="agent")
 
@@ -316,16 +422,19 @@ class Hub:
             self.access.forget()
 
     async def _start_services(self) -> None:
-        await self.approvals.close_leftovers()
+        alone = await self.durable.is_alone()
+        await self.approvals.close_leftovers(alone=alone)
         await self._tasks.start(self.approvals.run)
         await self.agents.start()
         await self._tasks.start(self.agents.run)
         await self._tasks.start(self.webhook.run)
         await self._tasks.start(self.relay.run)
         await self._worktrees.load()
+        await self.conversations.make_search_quick()
         self._agents.clear()
-        await self.tools.start()
+        await self.tools.start(alone=alone)
         self._tasks.start_soon(self.upkeep.run)
+        self._tasks.start_soon(self._scanners.run)
         self._stack.push_async_callback(self._stop_servers)
         await self.servers.start(connect=False)
         self._stack.push_async_callback(self.models.close)
@@ -333,6 +442,11 @@ class Hub:
         if self._autostart or resume:  # a run that goes on needs its tools
             self.start_servers()
         await self._tasks.start(partial(self.runs.serve, resume=resume))
+        await self._tasks.start(partial(self.workflows.run, resume=self._resume))
+        await self._tasks.start(self.durable.run)
+        self._stack.push_async_callback(self.durable.close)
+        if self._resume:
+            await self._tasks.start(self.tasks.run)
 
     async def _stop_servers(self) -> None:
         with anyio.move_on_after(STOP_SERVERS_S, shield=True) as scope:
@@ -346,6 +460,11 @@ class Hub:
     def database_url(self) -> str:
         """Where the data are."""
         return self._given_url or read_bootstrap(self.home).database_url
+
+    @property
+    def _holder(self) -> str | None:
+        """Whose work is whose, where several homes share a database; a file has one hub at a time."""
+        return None if is_sqlite(self.database_url) else f"{platform.node()}:{self.home.path.absolute()}"
 
     @property
     def uptime_s(self) -> float:
@@ -472,58 +591,3 @@ class Hub:
 
 def _absolute(directory: str | os.PathLike[str] | None) -> str:
     return str(Path(directory or ".").absolute())
-
-
-class _ChannelTokens:
-    """`Tokens` of command agents."""
-
-    def __init__(self, access: AccessService) -> None:
-        self._access = access
-
-    async def issue(self, channel_id: str, author_id: str) -> tuple[str, str]:
-        secret, token = await self._access.issue_token(Grant(channel_id, author_id=author_id))
-        return secret, token.id
-
-    async def revoke(self, token_id: str) -> None:
-        await self._access.revoke(token_id)
-
-
-class _Said:
-    """What the hub says by itself, and corrects."""
-
-    def __init__(self, runs: RunService) -> None:
-        self.tell = runs.writer.tell
-        self.edit = runs.edit
-
-
-class _OneModel:
-    """Whatever model is asked for, it is this one."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-
-    async def resolve(self, wanted: str | None = None) -> Model:
-        return self._model
-
-    async def warm(self, wanted: str | None = None) -> None:
-        """It is here."""
-
-
-@asynccontextmanager
-async def _background() -> AsyncIterator[TaskGroup]:
-    """The hub's one task group; what still runs at the end is cancelled."""
-    async with anyio.create_task_group() as group:
-        try:
-            yield group
-        finally:
-            group.cancel_scope.cancel()
-
-
-@asynccontextmanager
-async def _guarded(home: Home) -> AsyncIterator[Guardian]:
-    """A guardian for the servers of this home; what an earlier one could not end is ended first."""
-    marker = hashlib.sha256(str(home.path).encode()).hexdigest()[:16]
-    if left := await anyio.to_thread.run_sync(kill_marked, marker):
-        log.warning("ended %d processes that an earlier hub left behind", left)
-    async with guardian(marker) as guard:
-        yield guard

@@ -277,3 +277,14 @@ def kill_marked(marker: str) -> int:
     left = marked_processes(marker) - {os.getpid()}
     kill_processes(left)
     return len(left)
+
+
+def return_memory() -> None:
+    """Give back to the system what was freed: the C library of Linux keeps much of it for later."""
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

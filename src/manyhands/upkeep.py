@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -108,7 +108,7 @@ class Upkeep:
             return 0
         carried = await self._store.read(_carried)
         unused = [path for path in old if path.name not in carried]
-        await anyio.to_thread.run_sync(lambda: [path.unlink(missing_ok=True) for path in unused])
+        await anyio.to_thread.run_sync(_remove, unused)
         return len(unused)
 
     async def measure(self) -> Kept:
@@ -171,6 +171,11 @@ def _counts(conn: Connection) -> tuple[int, int, datetime | None]:
     kept_events = conn.execute(select(func.count()).select_from(events)).scalar_one()
     oldest = conn.execute(select(tool_calls.c.at).order_by(tool_calls.c.id).limit(1)).scalar()
     return calls, kept_events, oldest
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
 
 
 def _carried(conn: Connection) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 
 import anyio
@@ -64,6 +65,12 @@ class Inbox:
             self._more = anyio.Event()
             await self._more.wait()
         return ids
+
+    async def resolved(self) -> None:
+        """Once something has ended."""
+        while not any(event.type == "approval.resolved" for event in self.events):
+            self._more = anyio.Event()
+            await self._more.wait()
 
     def asks(self, group: TaskGroup, question: Question) -> Asker:
         asker = Asker(self.service, question)
@@ -238,6 +245,43 @@ async def test_what_a_dead_process_left_is_closed_at_start(
     assert closed.state is ApprovalState.CANCELLED
     assert closed.answer is not None
     assert "restarted" in str(closed.answer.reason)
+
+
+GATE = Question("workflow", "Ship it?", {"node_id": "gate"}, run_id="wfr_1")
+
+
+async def test_a_question_that_nobody_waits_for_outlives_the_process_that_asked(
+    inbox: Inbox, store: Store, bus: EventBus, clock: FakeClock
+) -> None:
+    left = await inbox.service.leave(GATE, "approval_1")
+    assert await inbox.service.leave(GATE, "approval_1") == left
+    assert len(await inbox.pending()) == 1
+    alive = ApprovalService(store, bus, clock, Fixed())
+    assert await alive.close_leftovers() == 0
+    assert (left.expires_at, (await alive.answer("approval_1", False, response="no")).state) == (
+        None,
+        ApprovalState.REJECTED,
+    )
+    await alive.withdraw("approval_1", "too late")
+    assert (await alive.get("approval_1")).state is ApprovalState.REJECTED
+    await alive.withdraw("approval_none", "never there")
+
+
+async def test_such_a_question_expires_also_after_a_restart(
+    store: Store, bus: EventBus, clock: FakeClock
+) -> None:
+    dead = ApprovalService(store, bus, clock, Fixed())
+    left = await dead.leave(replace(GATE, expires_in_s=3600))
+    alive = Inbox(ApprovalService(store, bus, clock, Fixed()), bus, clock)
+    await alive.service.close_leftovers()
+    async with anyio.create_task_group() as group:
+        await group.start(alive.service.run)
+        await clock.someone_sleeps()
+        clock.advance(3601)
+        with anyio.fail_after(60):
+            await alive.resolved()
+        group.cancel_scope.cancel()
+    assert (await alive.service.get(left.id)).state is ApprovalState.EXPIRED
 
 
 async def test_the_list_is_read_page_by_page_newest_first(inbox: Inbox) -> None:

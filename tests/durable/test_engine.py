@@ -18,6 +18,7 @@ from manyhands.errors import InvalidError, NotFoundError, UnavailableError
 from manyhands.home import Home
 from manyhands.ids import new_id
 from manyhands.store.engine import Store, open_store
+from manyhands.store.urls import is_sqlite
 
 pytestmark = pytest.mark.anyio
 
@@ -33,7 +34,8 @@ async def echo(activation: Activation) -> Any:
 async def engine_on(
     store: Store, url: str, home: Path, resume: bool, functions: dict[str, Function]
 ) -> AsyncIterator[DurableEngine]:
-    engine = DurableEngine(durable_url(Home(home), url), store, SystemClock(), home="here", resume=resume)
+    whose = "" if is_sqlite(url) else "here"
+    engine = DurableEngine(durable_url(Home(home), url), store, SystemClock(), home=whose, resume=resume)
     for kind, function in {"echo": echo, **functions}.items():
         engine.register(kind, function)
     async with anyio.create_task_group() as group:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyhands.memory.chunking import spans, split, whole_characters
+from manyhands.memory.chunking import MOST_CODE, spans, split, whole_characters
 from manyhands.memory.types import HIT_CHARS, Chunk
 
 NOTES = """# Boats
@@ -170,3 +170,13 @@ def test_chunks_of_a_section_and_the_gaps_between_them_are_verbatim_too(
     for section in {chunk.section for chunk in chunks}:
         first, *rest = [chunk for chunk in chunks if chunk.section == section]
         assert first.text + "".join(chunk.gap + chunk.text for chunk in rest) in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["# " + " " * 200_000 + "x", "* " + " " * 200_000 + "x", "=" * 200_000, "```\n" + "x = 1\n" * 20_000],
+)
+def test_text_that_nobody_wrote_is_cut_all_the_same(text: str) -> None:
+    for suffix in (".md", ".org", ".rst"):
+        chunks = split(text, suffix)
+        assert all(len(chunk.text) <= MOST_CODE for chunk in chunks)

@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from manyhands.chat.types import Message
+from manyhands.embedding import _load
 from manyhands.errors import InvalidError, NotFoundError
 from manyhands.events import EventBus
 from manyhands.memory.service import MemoryScope
@@ -33,6 +34,7 @@ async def test_a_thing_is_found_by_its_words_and_by_its_meaning(desk: Desk) -> N
     assert hit.score == pytest.approx(hit.parts.lexical + hit.parts.vector + hit.parts.recency, abs=0.01)
     doctor = (await desk.search("what did the doctor say")).hits[0]
     assert "physician" in doctor.text
+    assert _load.cache_info().misses <= 1
     assert doctor.heading == "Garden"
     assert doctor.parts.vector > 0
 
@@ -175,7 +177,6 @@ async def test_conversations_are_searched_when_they_are_switched_on(desk: Desk) 
     assert hit.text in excerpt.text
     assert excerpt.text.split("\n")[hit.line_start - excerpt.line_start] == hit.text
     await desk.set(memory_conversations=False)
-    await desk.memory.index(await desk.scope())
     assert "conversations" not in "".join(await desk.paths("launch"))
 
 
@@ -247,6 +248,9 @@ async def test_a_channel_without_a_directory_has_a_memory_of_its_own(desk: Desk)
     found = await desk.memory.search(await desk.memory.scope(channel), Query("kite"))
     assert [hit.text for hit in found.hits] == ["Manyhands: A kite shop!"]
     assert "kite" not in " ".join(hit.text for hit in (await desk.search("kite")).hits)
+    await desk.channels.delete(channel.id)
+    await desk.store.flush()
+    assert channel.id not in str(await desk.memory.status())
 
 
 # --- the two databases
@@ -300,3 +304,14 @@ async def test_both_databases_find_the_same(both: tuple[Desk, Desk]) -> None:
     assert recalls[0] > 0.8
     kept = [(await desk.memory.status())["embedder"]["kept_in"] for desk in both]
     assert kept == ["matrix", "pgvector"]
+
+
+async def test_without_pgvector_vectors_are_bytes_and_found_all_the_same(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("manyhands.memory.vector_store._MAKE", ("CREATE EXTENSION no_such_extension",))
+    async with open_store(postgres_url) as store:
+        desk = await _desk(store, tmp_path / "one")
+        found = await desk.search("what did the doctor say", diversity=0.2)
+        assert (found.mode, "physician" in found.hits[0].text) == ("hybrid", True)
+        assert (await desk.memory.status())["embedder"]["kept_in"] == "matrix"

@@ -14,6 +14,7 @@ import pytest
 
 from manyhands.events import Event, EventBus
 from manyhands.memory import keeping
+from manyhands.memory.types import Query
 from manyhands.memory.watching import DELETED, matters, to_read
 from tests.memory.conftest import Desk
 from tests.memory.endpoint import running_endpoint
@@ -53,6 +54,12 @@ async def watched(desk: Desk) -> None:
     with anyio.fail_after(ENOUGH_S):
         while not (await desk.memory.status(await desk.scope()))["collections"][0]["watched"]:
             await anyio.lowlevel.checkpoint()
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no failure."""
+    monkeypatch.setattr(keeping, "FIRST_WAIT_S", ENOUGH_S)
 
 
 async def test_changes_are_read_as_they_happen(sqlite_desk: Desk) -> None:
@@ -122,3 +129,33 @@ def test_many_changes_new_directories_and_ignore_files_mean_everything(tmp_path:
     assert to_read({(1, str(tmp_path / "dir"))}) is None
     assert to_read({(1, "/p/.gitignore")}) is None
     assert to_read({(1, f"/p/{number}.md") for number in range(501)}) is None
+
+
+async def test_only_so_many_are_watched_and_the_others_are_still_up_to_date(
+    sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "MOST_FOLLOWED", 2)
+    desk = sqlite_desk
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "kite.md").write_text("A kite.")
+    async with following(desk):
+        assert await desk.paths("boat") == ["talk.txt"]
+        scope = await desk.memory.scope(dir_path=str(other))
+        assert [hit.path for hit in (await desk.memory.search(scope, Query("kite"))).hits] == ["kite.md"]
+        desk.write("new.md", "A violin.")
+        assert await desk.paths("violin") == ["new.md"]
+
+
+async def test_a_watch_can_be_switched_off(sqlite_desk: Desk) -> None:
+    desk = sqlite_desk
+    async with following(desk):
+        await desk.search("boat")
+        await watched(desk)
+        await desk.set(memory_watch=False)
+        with anyio.fail_after(ENOUGH_S):
+            while (await desk.memory.status(await desk.scope()))["collections"][0]["watched"]:
+                await anyio.lowlevel.checkpoint()
+        desk.write("new.md", "A violin.")
+        await desk.memory.index(await desk.scope())
+        assert await desk.paths("violin") == ["new.md"]

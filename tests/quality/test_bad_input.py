@@ -87,12 +87,21 @@ def test_a_file_that_cannot_be_read_is_counted_and_not_judged(
     assert list(found.report.files) == ["a.py"]
 
 
-def test_names_that_are_no_text_are_shown_all_the_same(tmp_path: Path) -> None:
+def test_names_that_are_no_text_are_left_out(tmp_path: Path) -> None:
+    write(tmp_path, {"b.py": GOOD})
     try:
         (tmp_path / "a\udcff.py").write_text(GOOD)
     except OSError:  # some systems refuse such names; then there is nothing to see
         return
-    assert contents.summarize(scan(tmp_path))["files"] == 1
+    found = contents.summarize(scan(tmp_path))
+    assert (found["files"], found["left_out"]) == (1, {"odd_name": 1})
+
+
+def test_a_function_whose_name_cannot_be_shown_has_none(tmp_path: Path) -> None:
+    (tmp_path / "a.js").write_bytes(b"x = {'a\x00b': function () {}, '\xff\xfe': () => 1}\n")
+    names = [one.name for one in scan(tmp_path).report.files["a.js"].functions]
+    assert len(names) == 2
+    assert all(name.isprintable() for name in names)
 
 
 def test_a_repository_within_a_repository_is_left_out(tmp_path: Path) -> None:

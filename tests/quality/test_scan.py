@@ -120,3 +120,29 @@ def test_the_layout_reads_paths_and_modules(tmp_path: Path) -> None:
         ("~t", ("web/src/t.ts",), True),
         ("", ("web/",), False),
     ]
+
+
+def test_whatever_was_known_before_the_same_tree_gives_the_same_report(project: Path) -> None:
+    def change(path: str, text: str | None) -> None:
+        if text is None:
+            (project / path).unlink()
+        else:
+            (project / path).write_text(text, encoding="utf-8")
+
+    changes = (
+        (
+            "app/main.py",
+            "import app.latin\nfrom app import orders\n\norders.lost()\n",
+        ),
+        ("app/new.py", "import app.main\n"),
+        ("app/latin.py", "import app.new\n\n\ndef g():\n    return 2\n"),
+        ("app/orders.py", None),
+        ("app/orders.py", "import app.new\n"),
+    )
+    kept = scan(project).kept
+    for path, text in changes:
+        change(path, text)
+        found = scan(project, kept=kept)
+        assert found.report == scan(project).report
+        kept = found.kept
+    assert found.report.graph.cycles != ()

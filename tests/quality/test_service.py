@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from manyhands.hub import Hub
 from manyhands.quality import scanners
 from manyhands.quality.service import NoScanYet
 from tests.chat.repositories import Repository
+from tests.quality.conftest import ENDLESS, no_scan_begins
 from tests.quality.projects import COPIED, MANY, SHOP
 
 pytestmark = pytest.mark.anyio
@@ -91,18 +93,30 @@ async def test_all_lists_of_a_snapshot_survive_a_restart(
     assert [one["path"] for one in before["files"]] == sorted(SHOP)
 
 
-async def test_only_one_scan_of_a_channel_goes_on_and_it_can_be_cancelled(hub: Hub, channel: Channel) -> None:
-    assert await hub.quality.start_scan(channel.id) == "started"
-    assert await hub.quality.start_scan(channel.id) == "in_progress"
-    assert hub.quality.running(channel.id) is not None
-    told = await events_of(hub, lambda: hub.quality.cancel(channel.id), "quality.failed")
+async def test_only_one_scan_of_a_channel_goes_on_and_it_can_be_cancelled(
+    hub: Hub, channel: Channel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(scanners, "_COMMAND", ENDLESS)
+        assert await hub.quality.start_scan(channel.id) == "started"
+        assert await hub.quality.start_scan(channel.id) == "in_progress"
+        assert hub.quality.running(channel.id) is not None
+        await until(scanner_processes)
+        told = await events_of(hub, lambda: hub.quality.cancel(channel.id), "quality.failed")
     assert told[-1].data["error"] == "The scan was cancelled."
     assert hub.quality.running(channel.id) is None
     assert await hub.quality.cancel(channel.id) is False
+    assert scanner_processes() == []
     with pytest.raises(NoScanYet, match="not been scanned"):
         await hub.quality.snapshot(channel.id)
-    assert scanner_processes() == []
     await hub.quality.scan(channel.id)
+
+
+async def until(is_so: Callable[[], object]) -> None:
+    """Wait for something that another task or process does."""
+    with anyio.fail_after(ENOUGH_S):
+        while not is_so():
+            await anyio.lowlevel.checkpoint()
 
 
 async def test_who_waits_for_a_scan_that_is_cancelled_is_told(hub: Hub, channel: Channel) -> None:
@@ -110,10 +124,9 @@ async def test_who_waits_for_a_scan_that_is_cancelled_is_told(hub: Hub, channel:
         with pytest.raises(ConflictError, match="cancelled"):
             await hub.quality.scan(channel.id)
 
-    async with anyio.create_task_group() as group:
+    async with no_scan_begins(hub), anyio.create_task_group() as group:
         group.start_soon(wait)
-        while hub.quality.running(channel.id) is None:
-            await anyio.lowlevel.checkpoint()
+        await until(lambda: hub.quality.running(channel.id))
         await hub.quality.cancel(channel.id)
 
 
@@ -215,6 +228,17 @@ async def test_a_scan_whose_process_dies_fails_with_how_it_died(
     assert (await hub.quality.scan(channel.id)).snapshot.signal > 0
 
 
+async def test_a_mistake_of_ours_fails_the_scan_and_not_the_hub(
+    hub: Hub, channel: Channel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "input(); print('{\"odd\": 1}', flush=True)"
+    with monkeypatch.context() as patch:
+        patch.setattr(scanners, "_COMMAND", (sys.executable, "-c", code))
+        with pytest.raises(UnavailableError, match="The scan failed: 'progress'"):
+            await hub.quality.scan(channel.id)
+    assert (await hub.quality.scan(channel.id)).snapshot.signal > 0
+
+
 async def test_a_process_that_died_while_it_waited_is_replaced(hub: Hub, channel: Channel) -> None:
     await hub.quality.scan(channel.id)
     (idle,) = scanner_processes()
@@ -225,9 +249,7 @@ async def test_a_process_that_died_while_it_waited_is_replaced(hub: Hub, channel
 async def test_a_process_that_nobody_asks_ends_after_a_while(hub: Hub, channel: Channel) -> None:
     await hub.settings.patch({"quality_wait_s": 0.001})
     await hub.quality.scan(channel.id)
-    with anyio.fail_after(ENOUGH_S):
-        while scanner_processes():
-            await anyio.lowlevel.checkpoint()
+    await until(lambda: not scanner_processes())
 
 
 async def test_lines_of_a_scanned_file_can_be_read_and_no_others(
@@ -280,6 +302,18 @@ async def test_a_gate_compares_with_where_the_work_left_the_base(hub: Hub, repos
     found = await hub.quality.gate(repository.path)
     assert (found.passed, found.base, found.total_changes) == (True, "main", 0)
     assert found.base_commit == repository("rev-parse", "work")
+
+
+async def test_a_comparison_whose_caller_is_cancelled_leaves_nothing_behind(
+    hub: Hub, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scanners, "_COMMAND", ENDLESS)
+    async with anyio.create_task_group() as group:
+        group.start_soon(hub.quality.gate, repository.path, "main")
+        await until(scanner_processes)
+        group.cancel_scope.cancel()
+    assert scanner_processes() == []
+    assert list(hub.home.quality.glob("base-*")) == []
 
 
 async def test_a_directory_within_a_repository_is_compared_alone(hub: Hub, repository: Repository) -> None:

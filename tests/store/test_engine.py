@@ -50,7 +50,8 @@ async def test_a_failing_write_changes_nothing_and_its_error_reaches_the_caller(
     assert await store.read(count) == 0
 
 
-async def test_of_many_writes_at_once_only_the_bad_ones_fail(store: Store) -> None:
+@pytest.mark.parametrize("way", ["write", "write_now", "write_soon"])
+async def test_of_many_writes_at_once_only_the_bad_ones_fail(store: Store, way: str) -> None:
     """They may share a commit; a failure may not."""
     await store.write(lambda conn: put(conn, "taken"))
     failed: list[int] = []
@@ -58,7 +59,7 @@ async def test_of_many_writes_at_once_only_the_bad_ones_fail(store: Store) -> No
     async def write(number: int) -> None:
         key = "taken" if number % 10 == 3 else f"key-{number}"
         try:
-            await store.write(lambda conn: put(conn, key))
+            assert await getattr(store, way)(lambda conn: put(conn, key)) == key
         except IntegrityError:
             failed.append(number)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -111,8 +112,54 @@ async def test_writers_use_wal_and_foreign_keys_and_the_file_is_private(
         assert (tmp_path / "manyhands.db").stat().st_mode & 0o077 == 0
 
 
+async def test_a_row_that_is_waited_for_takes_along_what_was_posted_before_it(sqlite_url: str) -> None:
+    async with open_store(sqlite_url) as store:
+        for number in range(3):
+            store.post(lambda conn, number=number: put(conn, f"posted-{number}"))  # type: ignore[misc]
+        await store.write_now(lambda conn: put(conn, "waited for"))
+        assert await store.read(count) == 4
+
+
+async def test_posted_work_that_fails_takes_no_row_with_it(
+    sqlite_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_store(sqlite_url) as store:
+        await store.write_now(lambda conn: put(conn, "taken"))
+        store.post(lambda conn: put(conn, "taken"))
+        store.post(lambda conn: put(conn, "posted"))
+        await store.write_soon(lambda conn: put(conn, "waited for"))
+        assert await store.read(count) == 3
+    assert "a posted write failed" in caplog.text
+
+
+async def test_rows_that_wait_to_share_a_commit_are_written_when_the_store_closes(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("manyhands.store.sqlite.SOON_S", 3600)
+    async with anyio.create_task_group() as group, open_store(sqlite_url) as store:
+        group.start_soon(store.write_soon, lambda conn: put(conn, "late"))
+        await anyio.wait_all_tasks_blocked()
+    async with open_store(sqlite_url) as store:
+        assert await store.read(count) == 1
+
+
+async def test_what_is_committed_quickly_comes_into_the_file_as_well(
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("manyhands.store.sqlite.CHECKPOINT_EVERY", 5)
+    async with open_store(sqlite_url) as store:
+        for number in range(5):
+            await store.write_now(lambda conn, number=number: put(conn, f"key-{number}"))  # type: ignore[misc]
+        for _ in range(2):  # the second waits for what follows the first
+            await store.flush()
+        shutil.copy(tmp_path / "manyhands.db", tmp_path / "file-alone.db")
+        with closing(sqlite3.connect(tmp_path / "file-alone.db")) as database:
+            assert database.execute("SELECT count(*) FROM meta").fetchone() == (5,)
+
+
+@pytest.mark.parametrize("way", ["write", "write_now", "write_soon"])
 async def test_another_program_that_writes_for_a_moment_is_waited_for(
-    sqlite_url: str, tmp_path: Path
+    sqlite_url: str, tmp_path: Path, way: str
 ) -> None:
     async with open_store(sqlite_url) as store, anyio.create_task_group() as group:
         other = sqlite3.connect(tmp_path / "manyhands.db", isolation_level=None)
@@ -122,7 +169,7 @@ async def test_another_program_that_writes_for_a_moment_is_waited_for(
 
         async def write() -> None:
             started.set()
-            await store.write(lambda conn: put(conn, "ours"))
+            await getattr(store, way)(lambda conn: put(conn, "ours"))
 
         group.start_soon(write)
         await started.wait()

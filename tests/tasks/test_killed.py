@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
+import anyio.to_thread
 import pytest
 
 from manyhands import Hub
@@ -118,7 +121,7 @@ async def test_two_hubs_on_one_database_fire_each_time_once_and_take_over_from_e
                     await third.tasks.toggle(task_id, False)
                 for task_id in ids:
                     while (await third.tasks.get(task_id)).running:
-                        await anyio.sleep(0.05)
+                        await anyio.lowlevel.checkpoint()
             one.kill()
             finished = other.until("task.run_finished", run_id=started["id"])
     assert (finished["state"], finished["text"], finished["task_id"]) == ("completed", "went on", cut)
@@ -132,4 +135,4 @@ async def test_two_hubs_on_one_database_fire_each_time_once_and_take_over_from_e
 async def until(holds: Callable[[], bool]) -> None:
     with anyio.fail_after(SOON_S):
         while not holds():
-            await anyio.sleep(0.05)
+            await anyio.to_thread.run_sync(time.sleep, 0.02)

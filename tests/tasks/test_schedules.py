@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -116,3 +117,15 @@ def test_jitter_that_is_longer_than_the_interval_is_refused() -> None:
     with pytest.raises(InvalidError, match="longer than the time between"):
         check_coming(read_schedule("interval", "5m", "UTC"), NOW, 300)
     check_coming(read_schedule("interval", "5m", "UTC"), NOW, 299)
+
+
+def test_the_zone_of_the_machine_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    schedules = [("cron", "0 9 * * *"), ("interval", "1d"), ("once", "2027-03-28T09:00")]
+    found = []
+    for zone in ("UTC", "America/New_York", "Pacific/Kiritimati"):
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+        found.append([preview(read_schedule(kind, text, "Europe/Berlin"), NOW) for kind, text in schedules])  # type: ignore[arg-type]
+    monkeypatch.undo()
+    time.tzset()
+    assert found[0] == found[1] == found[2]

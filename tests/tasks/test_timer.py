@@ -167,3 +167,13 @@ async def test_what_was_missed_is_told_and_in_the_history(store: Store, channel_
     await store.write(lambda conn: fire_due(conn, START + timedelta(hours=30, minutes=30)))
     history = await store.read(lambda conn: rows.select_runs(conn, task.id, None, 10, None))
     assert [(run.state, run.due_at) for run in history] == [("missed", START + timedelta(hours=1))]
+
+
+@pytest.mark.requirement("L32")
+async def test_what_was_going_on_is_begun_once_more_at_the_start(store: Store, channel_id: str) -> None:
+    task = await add(store, channel_id)
+    going = TaskRun("task_1.going", task.id, START, "running", "schedule", START, attempt=1)
+    ended = replace(going, id="task_1.ended", state="completed")
+    await store.write(lambda conn: [rows.insert_run(conn, run) for run in (going, ended)])
+    async with running(store) as watched:
+        assert await watched.until_begun(1) == ["task_1.going"]

@@ -82,7 +82,7 @@ def shared_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 
 @pytest.fixture
 def daemon(shared_daemon: Daemon) -> Iterator[Daemon]:
-    """A daemon without servers, models, channels, rules and playgrounds, with default settings."""
+    """A daemon in which nothing is left of other tests, with default settings."""
     before = shared_daemon.get("/settings")
     yield shared_daemon
     forget(shared_daemon, before)
@@ -93,7 +93,11 @@ def forget(daemon: Daemon, settings: dict[str, Any]) -> None:
     for run in daemon.get("/runs?limit=50")["items"]:
         if run["ended_at"] is None:
             _stop(daemon, run["id"])
-    for kind in ("servers", "models", "channels", "rules", "playgrounds"):
+    for one in daemon.get("/worktrees")["items"]:
+        daemon.request("DELETE", f"/worktrees/{one['id']}?force=true")
+    for run in daemon.get("/workflows/runs")["items"]:
+        daemon.request("DELETE", f"/workflows/runs/{run['id']}")
+    for kind in ("tasks", "workflows", "servers", "models", "channels", "rules", "playgrounds"):
         for one in daemon.get(f"/{kind}")["items"]:
             if one.get("source", "saved") == "saved":
                 daemon.request("DELETE", f"/{kind}/{one.get('id') or one['name']}")

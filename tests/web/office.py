@@ -14,6 +14,7 @@ from sqlalchemy import create_engine, insert
 from manyhands.ids import new_id
 from manyhands.store.tables import runs, tool_calls
 from tests.test_daemon import Daemon, until
+from tests.web.office_project import fill, measure
 from tests.web.talking_model import Call, Piece, TalkingModel, Thought
 
 SERVER = Path(__file__).with_name("office_server.py")
@@ -72,6 +73,72 @@ TALKS: dict[str, list[tuple[str, str]]] = {
     ],
 }
 
+TASKS: list[dict[str, Any]] = [
+    {
+        "name": "Morning report",
+        "schedule": "0 9 * * mon-fri",
+        "timezone": "Europe/Berlin",
+        "prompt": "Read what happened in the shop since yesterday and tell me what is unusual.",
+        "allow": ["mcp__postgres__*"],
+        "budget": 0.5,
+    },
+    {"name": "Watch the queue", "schedule": "15m", "script": "echo 3 jobs wait"},
+    {"name": "Renew the certificate", "schedule": "0 6 1 */2 *", "script": "echo no rights >&2; exit 1"},
+    {"name": "Weekly review", "schedule": "0 16 * * fri", "prompt": "Review the week.", "enabled": False},
+]
+RELEASE = """\
+# Reviews a branch, mends what the tests find, and asks before it goes out.
+name: release
+description: Reviews a branch, mends what the tests find, and asks before it goes out.
+inputs:
+  branch: {type: string, description: The branch that goes out.}
+  files: {type: array, items: {type: string}, default: [cart.py, orders.py, refunds.py]}
+nodes:
+  - id: fetch
+    type: bash
+    script: echo fetching {{ inputs.branch }}
+  - id: lint
+    type: bash
+    depends_on: [fetch]
+    script: echo no findings
+  - id: review
+    type: foreach
+    depends_on: [fetch]
+    items: "{{ inputs.files }}"
+    body:
+      - id: read
+        type: bash
+        script: echo {{ item }} reads well
+  - id: fix
+    type: loop
+    depends_on: [lint, review]
+    max_iterations: 5
+    condition: iteration == 2
+    body:
+      - id: change
+        type: bash
+        script: echo change {{ iteration }}
+      - id: test
+        type: bash
+        depends_on: [change]
+        script: echo 214 passed
+  - id: gate
+    type: approval
+    depends_on: [fix]
+    message: |
+      All **214** tests pass, after two changes. Release `{{ inputs.branch }}` to the shop?
+    on_reject: fix
+  - id: publish
+    type: bash
+    depends_on: [gate]
+    script: echo published {{ inputs.branch }}
+  - id: tidy
+    type: bash
+    depends_on: [publish]
+    always_run: true
+    script: echo clean
+"""
+
 
 def programs(place: Path) -> Path:
     """A directory with the programs of the office's servers, for the PATH."""
@@ -125,6 +192,7 @@ def furnish(daemon: Daemon, model: TalkingModel, project: Path) -> tuple[str, st
     """Fill the hub; the conversations of a report, and of a release in which something waits for a word."""
     project.mkdir()
     (project / "CHANGELOG.md").write_text("## 2.3.0\n- Gift cards.\n")
+    fill(project)
     for name, program in PROGRAMS.items():
         trust = "ask" if name == "calendar" else "trusted"
         env = {"GITHUB_TOKEN": "ghp-not-a-real-one"} if name == "github" else {}
@@ -140,6 +208,7 @@ def furnish(daemon: Daemon, model: TalkingModel, project: Path) -> tuple[str, st
     release = _made(daemon.request("POST", "/channels", {"name": "Release 2.4", "dir_path": str(project)}))[
         "id"
     ]
+    measure(daemon, release)
     _past(daemon, report, models)
     _ask(daemon, report, "Orders and refunds of last week, by day.")
     _ask(daemon, release, "What changed since 2.3, and what is still open? Draft the release notes.")
@@ -233,3 +302,25 @@ def _call(chance: random.Random, at: datetime, channel_id: str) -> dict[str, Any
         "size": chance.randint(40, 9000),
         "at": at,
     }
+
+
+def schedule(daemon: Daemon, channel_id: str) -> str:
+    """Tasks of all kinds, and a run of a workflow that waits for a person: its id."""
+    for task in TASKS:
+        status, made = daemon.request("POST", "/tasks", {"channel_id": channel_id, **task})
+        assert status == 201, made
+        if "script" in task:
+            _run_task(daemon, made["id"])
+    status, made = daemon.request("POST", "/workflows", {"workflow": RELEASE})
+    assert status == 201, made
+    inputs = {"workflow_name": "release", "inputs": {"branch": "fix/timeouts"}, "channel_id": channel_id}
+    status, started = daemon.request("POST", "/workflows/runs", inputs)
+    assert status == 201, started
+    run_id = str(started["run_id"])
+    until(lambda: daemon.get(f"/workflows/runs/{run_id}")["run"]["status"] == "paused")
+    return run_id
+
+
+def _run_task(daemon: Daemon, task_id: str) -> None:
+    daemon.request("POST", f"/tasks/{task_id}/run")
+    until(lambda: daemon.get(f"/tasks/{task_id}/runs")["items"][0]["ended_at"])

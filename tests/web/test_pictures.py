@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.test_daemon import Daemon
 from tests.web.accessibility import SETTLED
 from tests.web.conftest import SOON_MS, address, daemons
-from tests.web.office import answers, furnish, programs
+from tests.web.office import answers, furnish, programs, schedule
 from tests.web.talking_model import talking
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -34,7 +34,8 @@ KEPT = {
     "answer-light-wide", "chat-dark-wide", "chat-dark-phone", "welcome-light-wide", "home-dark-wide",
     "approvals-light-wide", "approvals-light-phone", "servers-light-wide", "server-dark-wide",
     "add-server-light-wide", "log-dark-wide", "models-light-wide", "usage-light-wide",
-    "settings-light-wide", "status-dark-wide",
+    "settings-light-wide", "status-dark-wide", "tasks-light-wide", "workflow-run-light-wide",
+    "workflow-edit-dark-wide", "quality-light-wide", "memory-light-wide",
 }  # fmt: skip
 # Small, and the number of its colours: one colour is a page that shows nothing.
 ENCODE = """async (png) => {
@@ -57,6 +58,7 @@ class Office:
     daemon: Daemon
     report: str
     release: str
+    work: str
     places: dict[str, str]
 
 
@@ -78,7 +80,7 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Office]:
         report, release = furnish(daemon, model, tmp_path / "shop")
         places = {str(tmp_path / "home"): "/home/ada/.manyhands", str(tmp_path / "shop"): "/home/ada/shop"}
         places |= {str(Path.cwd()): "/home/ada", f":{model.port}": ":11434"}
-        yield Office(daemon, report, release, places)
+        yield Office(daemon, report, release, schedule(daemon, release), places)
 
 
 def open_chat(page: Page) -> None:
@@ -93,6 +95,11 @@ def open_tool(page: Page) -> None:
 def open_dialog(page: Page) -> None:
     page.get_by_role("button", name="Add server").click()
     page.get_by_role("tab", name="Well-known").click()
+
+
+def open_map(page: Page) -> None:
+    page.get_by_role("img", name="Map of").locator("canvas").wait_for()
+    page.get_by_role("img", name="Trend").locator("canvas").wait_for()
 
 
 def see(words: str) -> Any:
@@ -118,6 +125,14 @@ def screens(office: Office) -> dict[str, tuple[str, Any]]:
         "usage": ("/usage", see("Sonnet")),
         "settings": ("/settings", see("Iteration limit")),
         "status": ("/status", see("Storage")),
+        "quality": (f"/quality?channel={office.release}", open_map),
+        "memory": (
+            f"/memory?channel={office.release}&q=what+did+we+decide+about+payments",
+            see("tried once more after a timeout"),
+        ),
+        "tasks": ("/tasks", see("Morning report")),
+        "workflow-run": (f"/workflows/runs/{office.work}", see("Waits for you")),
+        "workflow-edit": ("/workflows/edit?name=release", see("No mistakes")),
         "welcome": ("/welcome", see("Ask the demo model")),
     }
 

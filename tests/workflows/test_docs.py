@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,19 +17,11 @@ pytestmark = [
 ]
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [DOCS / "workflows.md", *sorted((DOCS / "workflows").glob("*.md"))]
+RUN = [path for path in PAGES if path.stem != "quality"]  # that one has a test of its own, with a scanner
 
 
-@pytest.fixture(scope="module", autouse=True)
-async def scanner(open_bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The process that looks at code stays for the next time; it belongs to no test."""
-    directory = tmp_path_factory.mktemp("code")
-    _repository(directory)
-    await open_bench.hub.quality.gate(str(directory), "HEAD", {})
-
-
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", RUN, ids=lambda path: path.stem)
 async def test_every_example_runs_to_its_end(bench: Bench, path: Path) -> None:
-    _repository(bench.directory)
     blocks = [block.text for block in Page(path).blocks if block.language == "yaml"]
     assert blocks
     for text in blocks:
@@ -47,13 +38,6 @@ async def test_every_example_runs_to_its_end(bench: Bench, path: Path) -> None:
         if run.status == "paused":
             run = await bench.settled(await bench.hub.workflows.resume(run.id, "approve", "it is time"))
         assert (run.status, run.error) == ("completed", None)
-
-
-def _repository(directory: Path) -> None:
-    who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
-    (directory / "code.py").write_text("def one():\n    return 1\n")
-    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "Begin"]):
-        subprocess.run(["git", *who, *command], cwd=directory, check=True, capture_output=True)
 
 
 async def test_every_field_state_and_type_is_explained(bench: Bench) -> None:

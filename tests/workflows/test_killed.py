@@ -105,7 +105,7 @@ def test_a_run_that_is_killed_again_and_again_does_every_finished_step_once(tmp_
     work.mkdir()
     finished: dict[str, int] = {}
     run_id = ""
-    for _ in range(4):
+    for _ in range(3):
         with daemon(cli) as (api, process):
             run_id = run_id or begin(api, WHOLE, work)
             target = len(lines(work)) + chance.randint(1, 9)

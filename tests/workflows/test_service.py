@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -10,7 +12,7 @@ import psutil
 import pytest
 
 from manyhands.approvals.types import ApprovalState
-from manyhands.errors import ConflictError, InvalidError, NotFoundError
+from manyhands.errors import ConflictError, InvalidError, NotAllowedError, NotFoundError
 from tests.workflows.conftest import Bench
 
 pytestmark = pytest.mark.anyio
@@ -322,18 +324,49 @@ async def test_states_are_exact_in_events_and_on_record(bench: Bench) -> None:
     ]
 
 
-async def test_a_script_that_the_owner_did_not_start_asks_first(bench: Bench) -> None:
-    run = await bench.run(flow("stranger", "id: a, type: bash, script: touch made"), authority="agent")
-    assert (run.status, (bench.directory / "made").exists()) == ("paused", False)
-    asked = (await bench.hub.approvals.list(ApprovalState.PENDING)).items[0]
-    assert asked.question.detail["script"] == "touch made"
-    await bench.hub.workflows.resume(run.id)
-    run = await bench.ended(run)
-    assert (run.status, (bench.directory / "made").exists()) == ("completed", True)
-    alone = await bench.run(
-        flow("alone", "id: a, type: bash, script: echo"), authority="schedule", attended=False
-    )
-    assert (alone.status, (await bench.nodes(alone))["a"]["error_class"]) == ("failed", "denied")
+async def test_without_a_sandbox_a_script_that_the_owner_did_not_start_asks_first(bench: Bench) -> None:
+    await bench.hub.settings.patch({"command_sandbox": "off"})
+    try:
+        run = await bench.run(flow("stranger", "id: a, type: bash, script: touch made"), authority="agent")
+        assert (run.status, (bench.directory / "made").exists()) == ("paused", False)
+        asked = (await bench.hub.approvals.list(ApprovalState.PENDING)).items[0]
+        assert asked.question.detail["script"] == "touch made"
+        with pytest.raises(NotAllowedError, match="for a person"):
+            await bench.hub.workflows.resume(run.id, by_agent=True)
+        await bench.hub.workflows.resume(run.id)
+        run = await bench.ended(run)
+        assert (run.status, (bench.directory / "made").exists()) == ("completed", True)
+        text = flow("alone", "id: a, type: bash, script: echo")
+        alone = await bench.run(text, authority="schedule", attended=False)
+        assert (alone.status, (await bench.nodes(alone))["a"]["error_class"]) == ("failed", "denied")
+    finally:
+        await bench.hub.settings.patch({"command_sandbox": "auto"})
+
+
+async def test_in_the_sandbox_such_a_script_changes_its_project_alone(bench: Bench, tmp_path: Path) -> None:
+    outside = tmp_path.parent / f"{tmp_path.name}-outside"
+    text = flow("inside", f"id: a, type: bash, script: 'touch here; touch {outside} || true'")
+    run = await bench.run(text, authority="agent")
+    there = shutil.which("bwrap") is not None
+    assert run.status == ("completed" if there else "paused")
+    assert ((bench.directory / "here").exists(), outside.exists()) == (there, False)
+
+
+async def test_an_agent_changes_no_global_workflow_that_a_person_wrote(bench: Bench) -> None:
+    service, text = bench.hub.workflows, flow("shared", "id: a, type: bash, script: echo")
+    await service.save("add", text.replace("shared", "mine"))
+    with pytest.raises(NotAllowedError, match="A person wrote"):
+        await service.save("update", text.replace("shared", "mine"), by_agent=True)
+    with pytest.raises(NotAllowedError, match="A person wrote"):
+        await service.delete_definition("mine", "global", by_agent=True)
+    await service.save("add", text, by_agent=True)
+    await service.save("update", text + "# more\n", by_agent=True)
+    planned = await service.start("shared", authority="schedule", dir_path=str(bench.directory))
+    assert planned.authority == "agent"
+    await bench.ended(planned)
+    await service.save("update", text + "# a person was here\n")
+    with pytest.raises(NotAllowedError):
+        await service.delete_definition("shared", "global", by_agent=True)
 
 
 async def test_the_same_run_is_not_begun_twice(bench: Bench) -> None:

@@ -25,13 +25,14 @@ Cursor = Annotated[str | None, Query(description="The `next_cursor` of the page 
 PAGE = DEFAULT_LIMIT
 
 
-def hub_of(connection: HTTPConnection) -> Hub:
+# Not plain functions: the framework runs those in a thread, with every request.
+async def hub_of(connection: HTTPConnection) -> Hub:
     """The hub that this app serves."""
     hub: Hub = connection.app.state.hub
     return hub
 
 
-def principal_of(connection: HTTPConnection) -> Principal:
+async def principal_of(connection: HTTPConnection) -> Principal:
     """Who asks; the gate has found out."""
     principal: Principal = connection.scope[PRINCIPAL]
     return principal

@@ -18,18 +18,22 @@ from manyhands.api import (
     channels,
     conversations,
     live,
+    memory,
     models,
     openai,
     pages,
     playgrounds,
     problems,
+    quality,
     runs,
     servers,
     system,
+    tasks,
     threads,
     tokens,
     tool_calls,
     tools,
+    workflows,
 )
 from manyhands.api.access import Crowd, Crowds
 from manyhands.api.metrics import CallMetrics
@@ -78,6 +82,10 @@ def describe_app() -> FastAPI:
         system,
         live,
         playgrounds,
+        memory,
+        tasks,
+        workflows,
+        quality,
         tokens,
     ):
         app.include_router(module.router, prefix="/api", responses=_ERRORS)

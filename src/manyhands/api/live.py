@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Annotated, Any
 
 import anyio
@@ -14,12 +14,15 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocketState
 
 from manyhands.api.access import HubOf, crowds_of
+from manyhands.api.pacing import Pacing
 from manyhands.errors import InvalidError, ManyhandsError
 from manyhands.events import Event, EventBus
+from manyhands.hub import Hub
 
 router = APIRouter(tags=["live"])
 
 HEARTBEAT_S = 15.0
+SETTLED_S = 2.0
 _CLOSING, _TRY_LATER = 1012, 1013
 
 Since = Annotated[int | None, Query(ge=0, description="Replay what came after this `seq` first.")]
@@ -27,12 +30,12 @@ Since = Annotated[int | None, Query(ge=0, description="Replay what came after th
 
 @router.websocket("/ws")
 async def events_socket(socket: WebSocket, hub: HubOf, since: Since = None) -> None:
-    """Each event as one text message: its envelope."""
+    """Each event as one text message: its envelope. `{"pause_ms": …}` sent to it joins words of that time."""
     try:
         with crowds_of(socket).live.enter() as scope:
             async with hub.bus.subscribe(since) as events:
                 await socket.accept()  # after subscribing: from here on nothing is missed
-                await _until_hung_up(socket, events)
+                await _until_hung_up(socket, events, hub)
     except ManyhandsError as error:
         if socket.application_state is WebSocketState.CONNECTING:
             await socket.accept()  # a refusal before that has no reason that a browser could read
@@ -42,17 +45,26 @@ async def events_socket(socket: WebSocket, hub: HubOf, since: Since = None) -> N
         await socket.close(_CLOSING, "the hub is shutting down")
 
 
-async def _until_hung_up(socket: WebSocket, events: AsyncIterator[Event]) -> None:
+async def _until_hung_up(socket: WebSocket, events: AsyncIterator[Event], hub: Hub) -> None:
+    pacing = Pacing(lambda event: socket.send_text(_text(event)))
     async with anyio.create_task_group() as group:
 
         async def listen() -> None:
-            while (await socket.receive())["type"] != "websocket.disconnect":
-                pass
+            while (said := await socket.receive())["type"] != "websocket.disconnect":
+                pacing.hear(said.get("text") or "")
             group.cancel_scope.cancel()
 
         group.start_soon(listen)
+        group.start_soon(pacing.run)
+        group.start_soon(_expect_questions, hub)
         async for event in events:
-            await socket.send_text(_text(event))
+            await pacing.tell(event)
+
+
+async def _expect_questions(hub: Hub) -> None:
+    """Who listens may soon ask, and what a model needs takes seconds to import: after what was opened."""
+    await anyio.sleep(SETTLED_S)
+    await hub.models.warm()
 
 
 @router.get("/events", response_class=Response, responses={200: {"content": {"text/event-stream": {}}}})
@@ -62,7 +74,7 @@ async def events_stream(
     last_event_id: Annotated[str | None, Header(description="Sent by a browser that reconnects.")] = None,
 ) -> Response:
     """The same events as `text/event-stream`: `id` is the seq, `event` the type, `data` the envelope."""
-    return EventStream(hub.bus, resume_at(last_event_id, since))
+    return EventStream(hub.bus, resume_at(last_event_id, since), meanwhile=lambda: _expect_questions(hub))
 
 
 def resume_at(last_event_id: str | None, since: int | None) -> int | None:
@@ -87,9 +99,11 @@ class EventStream(Response):
         since: int | None,
         wanted: Wanted = lambda event: True,
         last: Wanted | None = None,
+        meanwhile: Callable[[], Coroutine[Any, Any, None]] | None = None,
     ) -> None:
         """`wanted`: which events; `last`: the one after which it ends, if there is one."""
         super().__init__()
+        self._meanwhile = meanwhile
         self._wanted = wanted
         self._last = last or (lambda event: False)
         del self.headers["content-length"]
@@ -106,6 +120,8 @@ class EventStream(Response):
                 async with anyio.create_task_group() as group:
                     group.start_soon(_cancel_when_gone, receive, group.cancel_scope)
                     group.start_soon(self._beat, send)
+                    if self._meanwhile is not None:
+                        group.start_soon(self._meanwhile)
                     await self._follow(send, events)
                     group.cancel_scope.cancel()
         await send({"type": "http.response.body", "body": b"", "more_body": False})

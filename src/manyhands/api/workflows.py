@@ -218,7 +218,7 @@ async def start_workflow_run(hub: HubOf, body: NewWorkflowRun) -> StartedWorkflo
 @router.get("/runs/{run_id}")
 async def get_workflow_run(hub: HubOf, run_id: str) -> WholeWorkflowRun:
     """A run with all its nodes."""
-    return WholeWorkflowRun.model_construct(**await hub.workflows.show(run_id))
+    return WholeWorkflowRun(**await hub.workflows.show(run_id))
 
 
 @router.delete("/runs/{run_id}", status_code=204)

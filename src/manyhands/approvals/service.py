@@ -49,6 +49,7 @@ class ApprovalService:
         self._clock = clock
         self._settings = settings
         self._waiting: dict[str, _Waiter] = {}
+        self._left: set[str] = set()
         self._due: list[tuple[datetime, str]] = []
         self._sooner = anyio.Event()
 
@@ -72,6 +73,37 @@ class ApprovalService:
             del self._waiting[approval.id]
         assert waiter.answer is not None
         return waiter.answer
+
+    async def leave(self, question: Question, approval_id: str | None = None) -> Approval:
+        """Put it into the inbox and go: nobody waits here, and it stays there across restarts.
+
+        Whoever asked hears of the end by `approval.resolved`. The same id again is the same question. Without
+        `expires_in_s` it never expires.
+        """
+        approval = self._new_approval(question, approval_id, for_good=True)
+
+        def work(conn: Connection) -> Approval:
+            known = rows.select_approval(conn, approval.id)
+            if known is None:
+                rows.insert_approval(conn, approval)
+            return known or approval
+
+        kept = await self._store.write(work)
+        if kept is approval:
+            self._announce("approval.requested", kept)
+        self._follow(kept)
+        return kept
+
+    async def withdraw(self, approval_id: str, reason: str) -> None:
+        """Take back a question that was left; one that was answered stays so."""
+        answer = Answer(ApprovalState.CANCELLED, reason=reason)
+        with suppress(NotFoundError):
+            await self._resolve(approval_id, answer, unless_expired=False)
+
+    def _follow(self, approval: Approval) -> None:
+        if approval.state is ApprovalState.PENDING and approval.expires_at is not None:
+            self._left.add(approval.id)
+            self._watch_expiry(approval)
 
     async def answer(
         self,
@@ -113,10 +145,16 @@ class ApprovalService:
         items, more = cut_page(found, limit)
         return Page(items, items[-1].id if more else None)
 
-    async def close_leftovers(self) -> int:
-        """At start: whoever asked before died with the process that asked."""
+    async def close_leftovers(self, *, alone: bool = True) -> int:
+        """At start: whoever asked before died with its process, unless other hubs live on this database."""
         reason = "The hub was restarted while this waited; whoever asked is gone."
-        return await self._store.write(lambda conn: rows.cancel_pending(conn, reason, self._clock.now()))
+        closed = 0
+        if alone:
+            now = self._clock.now()
+            closed = await self._store.write(lambda conn: rows.cancel_pending(conn, reason, now))
+        for approval in await self._store.read(rows.select_left):
+            self._follow(approval)
+        return closed
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Let questions expire; runs as long as the hub does."""
@@ -142,7 +180,8 @@ class ApprovalService:
         self._sooner.set()
 
     async def _expire(self, approval_id: str) -> None:
-        if approval_id in self._waiting:
+        if approval_id in self._waiting or approval_id in self._left:
+            self._left.discard(approval_id)
             reason = "Nobody answered in time."
             expired = Answer(ApprovalState.EXPIRED, reason=reason)
             try:
@@ -194,14 +233,17 @@ class ApprovalService:
     def _announce(self, event: str, approval: Approval) -> None:
         self._bus.publish(event, approval.wire(), channel_id=approval.question.channel_id)
 
-    def _new_approval(self, question: Question) -> Approval:
+    def _new_approval(
+        self, question: Question, approval_id: str | None = None, *, for_good: bool = False
+    ) -> Approval:
         now = self._clock.now()
-        seconds = question.expires_in_s or self._settings.current.approval_expiry_s
+        seconds = question.expires_in_s or (None if for_good else self._settings.current.approval_expiry_s)
+        until = None if seconds is None else now + timedelta(seconds=seconds)
         shown = replace(
             question, title=bounded(question.title, TITLE_LIMIT).text, detail=show_detail(question.detail)
         )
         return Approval(
-            new_id("approval"), shown, ApprovalState.PENDING, now, expires_at=now + timedelta(seconds=seconds)
+            approval_id or new_id("approval"), shown, ApprovalState.PENDING, now, expires_at=until
         )
 
 

@@ -59,10 +59,23 @@ def resolve_approval(
     return conn.execute(change.values(_ending(answer, at))).rowcount == 1
 
 
+LASTING = "workflow"
+"""The kind that nobody waits for: a run of a workflow lasts longer than the process that asked."""
+
+
+def select_left(conn: Connection) -> Sequence[Approval]:
+    """Everything that is pending and lasts."""
+    pending = approvals.c.state == ApprovalState.PENDING.value
+    return [
+        _approval(row) for row in conn.execute(select(approvals).where(pending, approvals.c.kind == LASTING))
+    ]
+
+
 def cancel_pending(conn: Connection, reason: str, at: datetime) -> int:
-    """Cancel everything that is pending; how many there were."""
+    """Cancel everything that is pending but for what lasts; how many there were."""
     answer = Answer(ApprovalState.CANCELLED, reason=reason)
-    pending = update(approvals).where(approvals.c.state == ApprovalState.PENDING.value)
+    gone = (approvals.c.state == ApprovalState.PENDING.value, approvals.c.kind != LASTING)
+    pending = update(approvals).where(*gone)
     return conn.execute(pending.values(_ending(answer, at))).rowcount
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,11 @@ log = logging.getLogger(__name__)
 LEASE_S = 30.0
 LOOK_S = 0.5
 CLOSE_S = 25.0
+AGAIN_S = 5.0
 PRUNE_AT_ONCE = 500
+PRUNE_EVERY_S = 6 * 3600.0
+KEPT = timedelta(days=30)
+"""How long records of ended work are kept."""
 
 
 @dataclass(slots=True)
@@ -85,6 +90,7 @@ class DurableEngine:
         self._there = anyio.Event()
         self._trouble: Exception | None = None
         self._closing = False
+        self._launched = False
         self._life = anyio.CancelScope()
         self._ended = anyio.Event()
 
@@ -92,12 +98,17 @@ class DurableEngine:
         """What a kind of work does. Before the hub has started, so that old work finds it."""
         self._functions[kind] = function
 
+    async def is_alone(self) -> bool:
+        """Whether no hub of another home is alive on this database."""
+        now = self._clock.now()
+        return not await self._store.read(lambda conn: leases.others_live(conn, self._home, now))
+
     # --- its life
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Serve until cancelled. DBOS is started with the first work, or when an earlier hub had some."""
-        if self._resume and await self._store.read(leases.any_registered):
-            self._wanted.set()
+        if self._resume and (self._home or await self._store.read(leases.any_registered)):
+            self._wanted.set()  # where several share a database, each is there to take over from the others
         with self._life:
             task_status.started()
             try:
@@ -116,12 +127,19 @@ class DurableEngine:
             await self._wanted.wait()
             try:
                 await self._serve()
-            except Exception as error:  # border: the next work tries again
+            except ManyhandsError as error:
+                log.warning("the durable engine is not available: %s", error)
+                self._fail(error)
+            except Exception as error:  # border: what is open goes on when its database is back
                 log.exception("the durable engine failed")
                 self._fail(error)
+            await self._clock.sleep(AGAIN_S)
+            if self._launched:
+                self._wanted.set()
 
     def _fail(self, error: Exception) -> None:
-        self._trouble = error
+        """Whoever waits for it is told; the next work tries again."""
+        self._bound, self._trouble = None, error
         self._wanted = anyio.Event()
         there, self._there = self._there, anyio.Event()
         there.set()
@@ -129,8 +147,11 @@ class DurableEngine:
     async def _serve(self) -> None:
         binding = await import_aside("manyhands.durable.binding")
         await self._register_executor()
-        async with binding.bound(self._url, self.executor_id, self._dispatch) as self._bound:
-            self._trouble = None
+        async with (
+            self._forgotten_unless_launched(),
+            binding.bound(self._url, self.executor_id, self._dispatch) as self._bound,
+        ):
+            self._launched, self._trouble = True, None
             self._there.set()
             try:
                 await self._keep_lease()
@@ -140,7 +161,17 @@ class DurableEngine:
                 with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_S):
                     await self._stop_work()
                     await self._give_up_lease()
-        raise UnavailableError("The durable engine ended.")
+
+    @asynccontextmanager
+    async def _forgotten_unless_launched(self) -> AsyncIterator[None]:
+        """An executor that never was leaves nothing for others to take over."""
+        self._launched = False
+        try:
+            yield
+        finally:
+            if not self._launched:
+                with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_S):
+                    await self._store.write(lambda conn: leases.remove(conn, [self.executor_id]))
 
     async def _stop_work(self) -> None:
         going = list(self._going.values())
@@ -152,7 +183,7 @@ class DurableEngine:
     # --- leases
 
     async def _register_executor(self) -> None:
-        until = self._until()
+        self.executor_id, until = new_id("exec"), self._until()
         self._closing = False
         await self._store.write(lambda conn: leases.register(conn, self.executor_id, self._home, until))
 
@@ -160,12 +191,24 @@ class DurableEngine:
         return self._clock.now() + timedelta(seconds=self.lease_s)
 
     async def _keep_lease(self) -> None:
+        """As long as that works. A database that is away for a moment does not end anything."""
+        kept_at = pruned_at = self._clock.monotonic()
         while True:
-            if self._resume:
-                await self._take_over()
-            await self._clock.sleep(self.lease_s / 3)
-            await self._renew()
-            await self._hear_cancels()
+            try:
+                if self._resume:
+                    await self._take_over()
+                await self._clock.sleep(self.lease_s / 3)
+                await self._renew()
+                kept_at = self._clock.monotonic()
+                await self._hear_cancels()
+                if self._resume and kept_at - pruned_at >= PRUNE_EVERY_S:
+                    pruned_at = kept_at
+                    await self.prune(self._clock.now() - KEPT)
+            except Exception as error:  # border: others take over only after the lease
+                if self._clock.monotonic() - kept_at > self.lease_s:
+                    raise
+                log.warning("the lease could not be renewed, it is tried again: %s", error)
+                await self._clock.sleep(self.lease_s / 10)
 
     async def _renew(self) -> None:
         until = self._until()

@@ -26,6 +26,12 @@ def select_dead(conn: Connection, executor_id: str, home: str, now: datetime) ->
     return list(conn.execute(query.where(or_(executors.c.until < now, executors.c.home == home))).scalars())
 
 
+def others_live(conn: Connection, home: str, now: datetime) -> bool:
+    """Whether a hub of another home works on this database."""
+    query = select(executors.c.id).where(executors.c.home != home, executors.c.until >= now)
+    return conn.execute(query.limit(1)).first() is not None
+
+
 def any_registered(conn: Connection) -> bool:
     return conn.execute(select(executors.c.id).limit(1)).first() is not None
 

@@ -21,6 +21,9 @@ _STARS = re.compile(r"(?P<marks>\*+)\s+(?P<title>.*?)\s*$")
 _UNDERLINE = re.compile(r" {0,3}(?P<mark>[=\-~^\"'`#*+.:_])(?P=mark){2,}\s*$")
 _ITEM = re.compile(r" {0,3}(?:[-*+•]|\d{1,9}[.)])\s+\S")
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*\s+|(?<=[。！？])")
+LONGEST_HEADING = 1000
+MOST_CODE = 20_000
+"""A longer block of code is cut after all: it is a fence that nobody closed, or no text to read."""
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f")
 _SKIN = range(0x1F3FB, 0x1F400)
 _FLAGS = range(0x1F1E6, 0x1F200)
@@ -81,6 +84,8 @@ def split(text: str, suffix: str = ".md") -> list[Chunk]:
 
 def _heading(lines: Sequence[str], at: int, suffix: str, outline: _Outline) -> tuple[int, str, int] | None:
     """The level, the title and the number of lines of the heading that begins here."""
+    if len(lines[at]) > LONGEST_HEADING:
+        return None
     if suffix == ".org":
         found = _STARS.match(lines[at])
         return (len(found["marks"]), found["title"], 1) if found else None
@@ -180,7 +185,7 @@ def _between(lines: Sequence[str], end: int, begin: int) -> str:
 def _pieces(lines: Sequence[str], block: _Block, gap: str, outline: _Outline) -> Iterator[Chunk]:
     text = "\n".join(lines[block.begin : block.end])
     line = block.begin + 1
-    for start, end in [(0, len(text))] if block.code else spans(text, HIT_CHARS):
+    for start, end in spans(text, MOST_CODE if block.code else HIT_CHARS):
         piece = text[start:end]
         body = piece.rstrip() if end < len(text) else piece.rstrip("\r")
         if body.strip():

@@ -28,6 +28,10 @@ from manyhands.memory.view import View, unit
 
 Scores = NDArray[np.float32]
 
+LARGE = 50_000
+"""More chunks than this are not ranked in the database's threads: these are several, and each keeps the
+memory that it once needed."""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -78,7 +82,7 @@ class Finder:
         model = None if embedder is None else embedder.name
         view = await self._shelves.view(collections, model, None if learning else self._vectors)
         now = self._clock.now().timestamp()
-        if self._is_here(embedder):
+        if view.size <= LARGE and self._is_here(embedder):
             ask = embedder.ask_here if isinstance(embedder, StaticEmbedder) else None
             work = partial(search_here, view=view, query=query, ask=ask, marks=self._marks, now=now)
             outcome, by_meaning = await self._records.read(work)

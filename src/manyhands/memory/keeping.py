@@ -25,6 +25,7 @@ from manyhands.errors import ManyhandsError
 from manyhands.events import Event, EventBus
 from manyhands.memory import store as rows
 from manyhands.memory.conversations import CONVERSATION, documents_of
+from manyhands.memory.embedders import Embedder
 from manyhands.memory.indexing import Indexer
 from manyhands.memory.learning import Learner
 from manyhands.memory.records import Records
@@ -45,8 +46,15 @@ FIRST_WAIT_S = 10.0
 RETRY_EVERY_S = 15.0
 TOUCH_S = 60.0
 FOLLOWED_DAYS = 30
-MOST_FOLLOWED = 20
+KEPT_DAYS = 180
+MOST_FOLLOWED = 8
+"""Collections that are watched at a time; who was not asked for longest makes room."""
 PROGRESS_S = 0.25
+
+
+_TALK = frozenset(
+    {"message.created", "message.updated", "run.finished", "settings.changed", "channel.deleted"}
+)
 
 
 @dataclass
@@ -64,14 +72,18 @@ class CollectionState:
     touched_at: float | None = None
     read: anyio.Event = field(default_factory=anyio.Event)
     """Its words are up to date for the first time."""
+    used_at: float = 0.0
     followed: bool = False
     following: anyio.CancelScope | None = None
     watched: bool = False
     watch_problem: str | None = None
     talk_changed: bool = True
+    has_talk: bool = True
+    """Conversations are kept of it, as far as is known."""
     pending: int = 0
     """Files that have changed and are not read again yet."""
     roots: Roots | None = None
+    embedder: Embedder | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +121,7 @@ class Keeper:
         self._indexer = Indexer(records, marks)
         self._states: dict[str, CollectionState] = {}
         self._group: TaskGroup | None = None
+        self._looking = anyio.CapacityLimiter(2)
         bus.observe(self._notice)
 
     def state(self, collection: str) -> CollectionState:
@@ -130,6 +143,7 @@ class Keeper:
         """Bring them up to date before a question, as far as that is quick; what is not is said."""
         notes = []
         for collection in collections:
+            self.state(collection).used_at = self._clock.monotonic()
             if self._group is not None and self._settings.current.memory_watch:
                 notes += await self._ready_while_followed(collection)
             else:
@@ -160,7 +174,9 @@ class Keeper:
         state = self.state(collection)
         now = self._clock.monotonic()
         is_old = state.looked_at is None or now - state.looked_at > LOOK_SHARE * state.look_took
-        if is_old or state.look_took < QUICK_S or self.roots(collection) != state.roots:
+        embedder = await self._learner.embedder()
+        is_other = self.roots(collection) != state.roots or state.embedder != embedder
+        if is_old or is_other or state.look_took < QUICK_S:
             await self.look(collection)
 
     async def reread(self, collections: Sequence[str], files: Sequence[FileFacts]) -> None:
@@ -228,6 +244,7 @@ class Keeper:
             moment = self._clock.now()
             await self._records.write(partial(rows.mark_indexed, collection=collection, now=moment))
         state.looked_at, state.roots, state.pending = looked, roots, 0
+        state.embedder = await self._learner.embedder()
         state.read.set()
         learned = await self._learner.learn(collection, tell)
         return replace(report, embedded=learned.embedded, waiting=learned.waiting, notes=learned.notes)
@@ -259,7 +276,7 @@ class Keeper:
     async def _take_talk(self, collection: str) -> None:
         """What was said since the last question."""
         state = self.state(collection)
-        if state.talk_changed and self._settings.current.memory_conversations:
+        if state.talk_changed and (self._settings.current.memory_conversations or state.has_talk):
             async with state.writing:
                 await self._touch(collection, state)
                 report = await self._talk(collection)
@@ -279,20 +296,27 @@ class Keeper:
         if self._settings.current.memory_conversations:
             for channel in await self._sources.channels(collection):
                 documents += documents_of(channel, await self._sources.said(channel.id))
-        return await self._indexer.put_documents(collection, CONVERSATION, documents)
+        report = await self._indexer.put_documents(collection, CONVERSATION, documents)
+        self.state(collection).has_talk = bool(documents)
+        return report
 
     def _notice(self, event: Event) -> None:
         """Something was said, or the settings are others now."""
-        if event.type in ("message.created", "message.updated", "run.finished", "settings.changed"):
+        if event.type in _TALK:
             for state in self._states.values():
                 state.talk_changed = True
+        if event.type == "channel.deleted":  # what was said there is gone with it
+            name = f"{CHANNEL}{event.data['id']}"
+            self._records.post(partial(rows.delete_collection, collection=name))
         if event.type == "settings.changed" and self._group is not None:
             self._group.start_soon(self._take_settings)
 
     async def _take_settings(self) -> None:
         """Other roots are followed from now on, and another embedder makes its vectors."""
         for collection, state in self._states.items():
-            if state.following is not None and state.roots != self.roots(collection):
+            if not self._settings.current.memory_watch:
+                self._release(state)
+            elif state.following is not None and state.roots != self.roots(collection):
                 state.following.cancel()
         await self._try_again()
 
@@ -314,8 +338,13 @@ class Keeper:
                 self._group = None
 
     async def _follow_used(self) -> None:
-        since = self._clock.now() - timedelta(days=FOLLOWED_DAYS)
-        used = [one for one in await self._records.read(rows.select_collections) if one.used_at >= since]
+        """What was used lately is followed, and what was not for long is forgotten: it can be read again."""
+        now = self._clock.now()
+        known = await self._records.read(rows.select_collections)
+        for collection in known:
+            if collection.used_at < now - timedelta(days=KEPT_DAYS):
+                await self.drop(collection.id)
+        used = [one for one in known if one.used_at >= now - timedelta(days=FOLLOWED_DAYS)]
         newest = sorted(used, key=lambda one: one.used_at, reverse=True)
         for collection in newest[:MOST_FOLLOWED]:
             self._follow(collection.id)
@@ -325,22 +354,34 @@ class Keeper:
         state = self.state(collection)
         if self._group is None or state.followed:
             return
+        followed = [one for one in self._states.values() if one.followed]
+        if len(followed) >= MOST_FOLLOWED:
+            self._release(min(followed, key=lambda one: one.used_at))
         state.followed = True
         self._group.start_soon(self._keep, collection)
+
+    def _release(self, state: CollectionState) -> None:
+        """Watch it no longer: each watch holds a thread. When it is used again it is looked at anew."""
+        scope, state.following = state.following, None
+        state.followed = state.watched = False
+        state.read = anyio.Event()
+        if scope is not None:
+            scope.cancel()
 
     async def _keep(self, collection: str) -> None:
         """Until its roots are others; then with those."""
         state = self.state(collection)
         again = True
         while again:
-            with anyio.CancelScope() as state.following:
-                await self._watch(collection, state)
-            again = state.following.cancelled_caught
-        state.following = None
+            with anyio.CancelScope() as scope:
+                state.following = scope
+                await self._watch(collection, state, scope)
+            again = scope.cancelled_caught and state.following is scope
 
-    async def _watch(self, collection: str, state: CollectionState) -> None:
+    async def _watch(self, collection: str, state: CollectionState, scope: anyio.CancelScope) -> None:
         try:
-            await self.look(collection)
+            async with self._looking:
+                await self.look(collection)
             roots = self.roots(collection)
             if roots is not None and await anyio.to_thread.run_sync(_any_exists, roots.places):
                 began = partial(setattr, state, "watched", True)
@@ -352,7 +393,8 @@ class Keeper:
             log.warning("the files of %s cannot be watched", collection, exc_info=error)
             state.watch_problem = f"Its files cannot be watched: {error}"
         finally:
-            state.watched = False
+            if state.following is scope:  # else somebody else follows it by now
+                state.watched = False
 
     async def _changed(self, collection: str, paths: list[str] | None) -> None:
         roots = self.roots(collection)

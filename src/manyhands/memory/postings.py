@@ -125,7 +125,12 @@ class TermIndex:
         order = np.argsort(keys, kind="stable")
         self._places = places[order]
         self._counts = None if counts is None else counts[order]
-        self._keys, starts = np.unique(keys[order], return_index=True)
+        keys = keys[order]
+        del order
+        first = np.ones(len(keys), dtype=bool)
+        np.not_equal(keys[1:], keys[:-1], out=first[1:])
+        starts = np.flatnonzero(first)
+        self._keys = keys[starts]
         self._starts = np.append(starts, len(keys)).astype(np.int64)
 
     @property

@@ -27,5 +27,10 @@ class Records:
         finally:
             self.writes += 1
 
+    def post(self, work: Work[object]) -> None:
+        """Write it without waiting."""
+        self._store.post(work)
+        self.writes += 1
+
     async def read(self, work: Work[T]) -> T:
         return await self._store.read(work)

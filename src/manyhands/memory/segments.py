@@ -44,10 +44,10 @@ class Segment:
         self.sections = _joined(tables.sections)
         self.lengths = _joined(tables.lengths).astype(np.float32)
         self.words = TermIndex(
-            _joined(tables.keys, np.uint64), _joined(tables.rows), _joined(tables.counts, np.uint8)
+            _taken(tables.keys, np.uint64), _taken(tables.rows), _taken(tables.counts, np.uint8)
         )
-        self.headings = TermIndex(_joined(tables.heading_keys, np.uint64), _joined(tables.heading_sections))
-        self.labels = TermIndex(_joined(tables.label_keys, np.uint64), _joined(tables.label_rows))
+        self.headings = TermIndex(_taken(tables.heading_keys, np.uint64), _taken(tables.heading_sections))
+        self.labels = TermIndex(_taken(tables.label_keys, np.uint64), _taken(tables.label_rows))
         self.vectors = matrix
         self.filled = np.zeros(0, dtype=bool) if matrix is None else _filled(matrix)
         self.learned = frozenset(learned)
@@ -105,6 +105,13 @@ class SegmentTables:
 def _joined(tables: Sequence[NDArray[Any]], kind: Any = np.int32) -> NDArray[Any]:
     """All of them one after the other."""
     return np.concatenate(tables).astype(kind, copy=False) if tables else np.zeros(0, dtype=kind)
+
+
+def _taken(tables: list[NDArray[Any]], kind: Any = np.int32) -> NDArray[Any]:
+    """The same, and the parts are let go of: twice would be much."""
+    whole = _joined(tables, kind)
+    tables.clear()
+    return whole
 
 
 def _moved(tables: Sequence[NDArray[Any]], steps: NDArray[np.int64]) -> NDArray[Any]:

@@ -24,12 +24,15 @@ from manyhands.memory.types import FileFacts
 from manyhands.memory.vector_store import VectorStore
 from manyhands.memory.view import Part, View
 from manyhands.store.tables import memory_vectors
+from manyhands.system import return_memory
 
 MOST_PARTS = 12
 TOO_MUCH = 0.3
 """When so great a share of all files is gone or came later, everything is read again."""
-AT_ONCE = 2000
+AT_ONCE = 200
 """Files that are read at a time."""
+MANY = 5000
+"""Making a segment of more chunks leaves much that is worth giving back."""
 MOST_SHELVES = 8
 """Collections that are kept in memory; who was not asked for longest goes."""
 
@@ -139,10 +142,10 @@ class Shelves:
         for some in _some(sorted(numbers)):
             found = await self._records.read(partial(rows.file_words, file_ids=some))
             await anyio.to_thread.run_sync(_add, tables, found)
-        if vectors is None or not vectors.in_memory or model is None:
-            return await anyio.to_thread.run_sync(Segment, tables)
-        matrix, learned = await self._matrix(tables, model, vectors)
-        return await anyio.to_thread.run_sync(Segment, tables, matrix, learned)
+        matrix, learned = None, set[int]()
+        if vectors is not None and vectors.in_memory and model is not None:
+            matrix, learned = await self._matrix(tables, model, vectors)
+        return await anyio.to_thread.run_sync(_made, tables, matrix, learned)
 
     async def _matrix(
         self, tables: SegmentTables, model: str, vectors: VectorStore
@@ -168,6 +171,13 @@ class Shelves:
 
 def _add(tables: SegmentTables, found: Sequence[tuple[FileFacts, bytes]]) -> None:
     tables.add([(facts, FileWords.unpack(packed)) for facts, packed in found])
+
+
+def _made(tables: SegmentTables, matrix: Matrix | None, learned: set[int]) -> Segment:
+    segment = Segment(tables, matrix, learned)
+    if segment.size > MANY:
+        return_memory()
+    return segment
 
 
 def _ids(segment: Segment) -> frozenset[int]:

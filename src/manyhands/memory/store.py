@@ -294,9 +294,9 @@ def file_words(conn: Connection, file_ids: Iterable[int]) -> list[tuple[FileFact
     return sorted(found, key=lambda item: item[0].shown)
 
 
-def in_parts(values: Sequence[int]) -> Iterable[Sequence[int]]:
+def in_parts(values: Sequence[int], most: int = SOME) -> Iterable[Sequence[int]]:
     """As many at a time as one statement names."""
-    return (values[at : at + SOME] for at in range(0, len(values), SOME))
+    return (values[at : at + most] for at in range(0, len(values), most))
 
 
 def chunks_of(conn: Connection, runs: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int], Chunk]:

@@ -21,6 +21,8 @@ from manyhands.memory.view import damped
 from manyhands.store.engine import Store
 from manyhands.store.tables import memory_files, memory_vectors
 
+FILES_AT_ONCE = 50
+"""Vectors are large: what one statement brings back stands in memory at once."""
 CLOSEST = 1000
 """So many chunks the database says are close; the others count as far."""
 _MAKE = (
@@ -70,7 +72,7 @@ class BlobVectors:
 
     def load(self, conn: Connection, file_ids: Sequence[int], model: str) -> Iterator[tuple[int, Matrix]]:
         table = memory_vectors
-        for some in in_parts(sorted(file_ids)):
+        for some in in_parts(sorted(file_ids), FILES_AT_ONCE):
             query = select(table.c.file_id, table.c.dimensions, table.c.data).where(
                 table.c.model == model, table.c.file_id.in_(some), func.length(table.c.data) > 0
             )

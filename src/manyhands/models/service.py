@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +15,7 @@ import anyio
 import anyio.to_thread
 
 from manyhands.clock import Clock
-from manyhands.errors import ConflictError, InvalidError, ManyhandsError, NotFoundError
+from manyhands.errors import ConflictError, InvalidError, NotFoundError
 from manyhands.events import EventBus
 from manyhands.ids import new_id
 from manyhands.models import store as rows
@@ -126,10 +125,12 @@ class ModelService:
 
     async def warm(self, reference: str | None = None) -> None:
         """Import and connect what a model needs ahead of its first request, which will tell of failures."""
-        with suppress(ManyhandsError):
+        try:
             info = await (self.default() if reference is None else self.get(reference))
             if info.provider != "demo":
                 await self._pool.model(info).warm()
+        except Exception:  # the border: a provider's SDK may refuse what it is given with anything
+            log.debug("the model %s could not be made ready", reference or "by default", exc_info=True)
 
     async def _fallbacks(self, info: ModelInfo) -> Sequence[ModelInfo]:
         found = []

@@ -193,7 +193,9 @@ def _files(walk: _Walk, folder: str, rules: Rules, cancelled: Callable[[], bool]
         folders = []
         for entry in _entries(here, walk):
             path = f"{folder}/{entry.name}" if folder else entry.name
-            if entry.is_symlink():
+            if not _is_text(entry.name):
+                walk.left_out["odd_name"] += 1
+            elif entry.is_symlink():
                 walk.left_out["link"] += 1
             elif entry.is_dir():
                 if _enters(walk, entry, path, rules):
@@ -201,6 +203,15 @@ def _files(walk: _Walk, folder: str, rules: Rules, cancelled: Callable[[], bool]
             elif _measured(walk, entry, path, rules):
                 yield from _found(walk, entry, path)
         waiting.extend(reversed(folders))
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can be written down; a file system takes any bytes."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _found(walk: _Walk, entry: os.DirEntry[str], path: str) -> Iterator[Found]:

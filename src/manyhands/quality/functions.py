@@ -152,7 +152,7 @@ def name_of(node: Node) -> str:
     if named is None or named.text is None:
         return ANONYMOUS
     text = named.text.decode("utf-8", "replace")
-    return text if len(text) <= _LONGEST_NAME and "\n" not in text else ANONYMOUS
+    return text if len(text) <= _LONGEST_NAME and text.isprintable() else ANONYMOUS
 
 
 def _declared(node: Node) -> Node | None:

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 AT_ONCE = 2
 LONGEST_LINE = 64 * 1024 * 1024
-_END_S = 5.0
+_END_S = 10.0
 _POLL_S = 0.02
 # -P: a module in the current directory must not stand in for one of ours.
 _TOP = os.path.abspath(os.sep)
@@ -116,16 +116,19 @@ class _Scanner:
     @classmethod
     async def start(cls, guard: Guardian) -> _Scanner:
         marker = guard.child_marker()
+        environment = child_environment({MARKER_VARIABLE: marker, **_QUICK_START})
         try:
-            process = await anyio.open_process(
-                _COMMAND,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd=_TOP,
-                env=child_environment({MARKER_VARIABLE: marker, **_QUICK_START}),
-                **session_options(),
-            )
+            # One that is half started when the scan is cancelled could not be waited for.
+            with anyio.CancelScope(shield=True):
+                process = await anyio.open_process(
+                    _COMMAND,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    cwd=_TOP,
+                    env=environment,
+                    **session_options(),
+                )
         except OSError as error:
             raise UnavailableError(
                 f"The scan cannot be started: {error.strerror}.", hint="Try again when there is more room."

@@ -5,6 +5,7 @@ It owns which scans go on and what is kept of them. Measuring happens in other p
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -20,7 +21,13 @@ from sqlalchemy import Connection
 
 from manyhands.chat.types import Channel
 from manyhands.clock import Clock
-from manyhands.errors import ConflictError, InvalidError, ManyhandsError, NotFoundError
+from manyhands.errors import (
+    ConflictError,
+    InvalidError,
+    ManyhandsError,
+    NotFoundError,
+    UnavailableError,
+)
 from manyhands.events import EventBus
 from manyhands.git import Checkout
 from manyhands.home import Home
@@ -36,6 +43,8 @@ from manyhands.quality.scanners import Scanners
 from manyhands.quality.types import Json, Part, Piece, Rows, Running, Shown, Snapshot, Source
 from manyhands.settings import CurrentSettings
 from manyhands.store.engine import Store
+
+log = logging.getLogger(__name__)
 
 Started = Literal["started", "in_progress"]
 
@@ -130,6 +139,9 @@ class QualityService:
                 going.error = None
         except ManyhandsError as error:
             going.error = error
+        except Exception as error:  # border: a mistake of ours must not end the hub
+            log.exception("the scan of %s failed", directory)
+            going.error = UnavailableError(f"The scan failed: {error}", hint="The log says more.")
         finally:
             del self._going[channel_id]
             going.over.set()

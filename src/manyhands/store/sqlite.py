@@ -233,7 +233,7 @@ def _nothing(conn: Connection) -> None:
 
 
 def _engine(path: str, *, read_only: bool, quick: bool = False) -> Engine:
-    """`quick`: never waits for another writer, and leaves checkpoints to the others."""
+    """`quick`: never waits for another writer, and leaves transactions and checkpoints to others."""
 
     def connect() -> sqlite3.Connection:
         mode = "ro" if read_only else "rwc"
@@ -252,7 +252,8 @@ def _engine(path: str, *, read_only: bool, quick: bool = False) -> Engine:
         "sqlite://", creator=connect, poolclass=QueuePool, pool_size=READERS, max_overflow=0
     )
     begin = "BEGIN" if read_only else "BEGIN IMMEDIATE"  # a reader sees one state, however much it reads
-    event.listen(engine, "begin", lambda conn: conn.connection.driver_connection.execute(begin))
+    if not quick:
+        event.listen(engine, "begin", lambda conn: conn.connection.driver_connection.execute(begin))
     return engine
 
 

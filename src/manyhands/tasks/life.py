@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+import anyio
 from sqlalchemy import Connection
 
 from manyhands.clock import Clock
@@ -29,6 +30,7 @@ log = logging.getLogger(__name__)
 
 KIND = "task"
 DELETE_AT_ONCE = 50
+STOP_S = 10.0
 
 
 class RunLife:
@@ -58,9 +60,17 @@ class RunLife:
     async def begin(self, run_id: str) -> None:
         """Hand a run to the durable engine; if that cannot take it, the timer comes back to it."""
         try:
-            await self._durable.start(KIND, run_id)
+            if not await self._durable.start(KIND, run_id):
+                await self._end_if_lost(run_id)
         except ManyhandsError as error:
             log.warning("the run %s could not begin: %s", run_id, error)
+
+    async def _end_if_lost(self, run_id: str) -> None:
+        """A run whose work has ended, and that knows nothing of it: a database was put back behind it."""
+        work = await self._durable.find(run_id)
+        found = await self._store.read(lambda conn: _find_open(conn, run_id))
+        if found is not None and work is not None and work.state != "running":
+            await self._finish(*found, Outcome("failed", error="What became of it is not known."))
 
     async def cancel(self, run: TaskRun) -> TaskRun:
         """Stop it; what has ended stays as it is."""
@@ -74,7 +84,18 @@ class RunLife:
         return await self._finish(task, run, Outcome("cancelled"))
 
     async def _work(self, activation: Activation) -> None:
-        """The durable work of a run: attempts until one succeeds or no more are left."""
+        """The durable work of a run; when another hub has cancelled it, what it started here ends, too."""
+        try:
+            await self._attempts(activation)
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True), anyio.move_on_after(STOP_S):
+                run = await self._store.read(lambda conn: rows.select_run(conn, activation.id))
+                if run is not None and run.state not in OPEN:
+                    await self._performer.stop(run)
+            raise
+
+    async def _attempts(self, activation: Activation) -> None:
+        """Until one succeeds or no more are left."""
         again = True
         while found := await self._store.read(lambda conn: _find_open(conn, activation.id)):
             task, run = found

@@ -150,6 +150,11 @@ def select_left(conn: Connection, before: datetime) -> Sequence[str]:
     return list(conn.execute(query).scalars())
 
 
+def select_going(conn: Connection) -> Sequence[str]:
+    """Runs that go on, somewhere."""
+    return list(conn.execute(select(task_runs.c.id).where(task_runs.c.state.in_(GOING))).scalars())
+
+
 def select_open_of(conn: Connection, task_id: str) -> Sequence[TaskRun]:
     query = select(task_runs).where(task_runs.c.task_id == task_id, task_runs.c.state.in_(OPEN))
     return [_to_run(row) for row in conn.execute(query.order_by(task_runs.c.due_at))]

@@ -62,6 +62,7 @@ class Timer:
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         async with anyio.create_task_group() as group:
             task_status.started()
+            group.start_soon(self._go_on, group)
             while True:
                 self._changed = False
                 try:
@@ -70,6 +71,11 @@ class Timer:
                     log.exception("tasks could not be fired; it is tried again")
                     pause = AFTER_TROUBLE_S
                 await self._sleep(pause)
+
+    async def _go_on(self, group: TaskGroup) -> None:
+        """What goes on according to its row should do so; to begin it once more does no harm."""
+        for run_id in await self._store.read(rows.select_going):
+            group.start_soon(self._begin, run_id)
 
     async def _round(self, group: TaskGroup) -> float:
         """Fire what is due; the answer is how long there is nothing to do."""

@@ -56,7 +56,7 @@ class CallBook:
 
     async def _write(self, work: Work[object]) -> None:
         """A few calls want their rows at once; many are better served by one commit for all of them."""
-        write = self._store.write_now if len(self._underway) <= FEW else self._store.write
+        write = self._store.write_now if len(self._underway) <= FEW else self._store.write_soon
         await write(work)
 
     async def begin(self, record: CallRecord) -> CallRecord | None:

@@ -104,10 +104,11 @@ class ToolService:
             CallBook(store, bus, settings, self._files, redact),
         )
 
-    async def start(self) -> None:
-        """Once, before the first call: end what an earlier process left."""
-        await self.interrupt_leftovers()
-        await self._rulebook.end_sessions()
+    async def start(self, *, alone: bool = True) -> None:
+        """Once, before the first call: end what an earlier process left, unless other hubs live here, too."""
+        if alone:
+            await self.interrupt_leftovers()
+            await self._rulebook.end_sessions()
 
     async def interrupt_leftovers(self) -> int:
         """Calls that a dead process left pending end as errors; how many there were."""

@@ -15,7 +15,9 @@ import anyio.to_thread
 
 from manyhands.command_process import Ended, run_command_process
 from manyhands.guardian import Guardian
+from manyhands.sandbox import sandboxed_environment
 from manyhands.system import child_environment
+from manyhands.workflows.shelter import Wrap
 from manyhands.workflows.texts import storable
 from manyhands.workflows.types import Json, NodeStatus, Outcome
 
@@ -76,14 +78,16 @@ async def run_script(
     variables: Mapping[str, str],
     spool: Path,
     guardian: Guardian | None,
+    wrap: Wrap | None = None,
 ) -> Outcome:
-    """Run it with bash, which ends at the first command that fails."""
+    """Run it with bash, which ends at the first command that fails. `wrap`: puts it into a sandbox."""
     output = _Output(spool)
+    environment = child_environment({**_QUIET, **variables})
     aside = await _aside(script, spool)
     try:
         ended = await run_command_process(
-            _command(script, aside),
-            environment={**child_environment(), **_QUIET, **variables},
+            wrap(_command(script, aside)) if wrap else _command(script, aside),
+            environment=sandboxed_environment(environment) if wrap else environment,
             directory=directory,
             timeout_s=FOR_EVER_S,  # its time is the node's, whose scope is round this
             feed=output.feed,

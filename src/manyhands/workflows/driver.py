@@ -42,6 +42,7 @@ log = logging.getLogger(__name__)
 KIND = "workflow_node"
 TRIES = 20
 WRITE_S = 60.0
+FEW_ROWS = 3
 STOP_S = 20.0
 LONGEST_STEP_S = 86_400.0
 T = TypeVar("T")
@@ -114,8 +115,11 @@ class Driver:
             with anyio.move_on_after(WRITE_S, shield=True):
                 async with held.lock:
                     result, before, run, deeds, new = await self._change(run_id, held, change)
+                for record in deeds.questions:  # before anybody hears that it waits
+                    if self._still(record):
+                        await self.ask(run, record)
                 self._tell(before, run, deeds, new)
-                await self._do(run, deeds)
+                await self._do(deeds)
                 return result
             raise UnavailableError(f"The run {run_id} could not be written in time.", hint="Try again.")
         finally:
@@ -162,7 +166,8 @@ class Driver:
         run = flow.run = replace(flow.run, version=flow.run.version + 1)
         new = [one for one in deeds.rows.values() if one.key not in held.stored]
         changed = [one for one in deeds.rows.values() if one.key in held.stored]
-        await self._store.write(lambda conn: rows.save(conn, run, new, changed))
+        write = self._store.write_now if len(deeds.rows) <= FEW_ROWS else self._store.write
+        await write(lambda conn: rows.save(conn, run, new, changed))
         held.stored |= {one.key for one in new}
 
     def _name_questions(self, flow: Flow, deeds: Deeds) -> None:
@@ -175,15 +180,12 @@ class Driver:
             flow.current[record.path] = flow.shown[record.path] = record
         deeds.questions[:] = asked
 
-    async def _do(self, run: WorkflowRun, deeds: Deeds) -> None:
+    async def _do(self, deeds: Deeds) -> None:
         if deeds.stops:
             await self._stop(deeds.stops)
         for record in deeds.withdrawn:
             if approval := record.detail.get("approval_id"):
                 await self._inbox.withdraw(approval, "The run does not wait for this any more.")
-        for record in deeds.questions:
-            if self._still(record):
-                await self._ask(run, record)
         for record in deeds.starts:
             await self._start(record)
 
@@ -193,7 +195,8 @@ class Driver:
         known = held.flow.current.get(record.path) if held and held.flow else None
         return known is None or (known.attempt, known.status) == (record.attempt, record.status)
 
-    async def _ask(self, run: WorkflowRun, record: NodeRun) -> Approval:
+    async def ask(self, run: WorkflowRun, record: NodeRun) -> Approval:
+        """Put the question of a node into the inbox; the same one is there once."""
         return await self._inbox.leave(question_of(run, record), record.detail["approval_id"])
 
     async def _start(self, record: NodeRun) -> None:
@@ -226,7 +229,7 @@ class Driver:
             if record.status is NodeStatus.RUNNING and record.type not in CONTAINERS:
                 await self._start(record)
             elif record.status is NodeStatus.WAITING and "approval_id" in record.detail:
-                await self.take_answer(await self._ask(run, record))
+                await self.take_answer(await self.ask(run, record))
 
     async def take_answer(self, approval: Approval) -> bool:
         """What a person, or time, has said to a question of a run."""

@@ -6,13 +6,15 @@ A definition is a file named after it. It is replaced by renaming, so that nobod
 from __future__ import annotations
 
 import builtins
+import hashlib
+import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from manyhands.errors import ConflictError, InvalidError, NotFoundError
+from manyhands.errors import ConflictError, InvalidError, NotAllowedError, NotFoundError
 from manyhands.ids import new_id
 from manyhands.workflows.source import merge_yaml, write_yaml
 from manyhands.workflows.types import Definition, Json, Problem, Reading, Scope
@@ -23,6 +25,8 @@ EXAMPLES = Path(__file__).with_name("examples")
 SUFFIXES = (".yaml", ".yml", ".json")
 LARGEST_FILE = 8_000_000
 DEEPEST_SUB = 8
+SIGNS = ".of-agents"
+"""Which definitions agents have written, by the digest of what they wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +153,13 @@ class Library:
     # --- changing
 
     def save(
-        self, action: str, given: str | Mapping[str, Any], scope: Scope, directory: str | None
-    ) -> tuple[Stored, Path]:
+        self,
+        action: str,
+        given: str | Mapping[str, Any],
+        scope: Scope,
+        directory: str | None,
+        by_agent: bool = False,
+    ) -> Stored:
         """Write a definition that holds together. Data keep the comments of the text that they change."""
         reading = self.judge(given, directory)
         if reading.definition is None:
@@ -163,6 +172,8 @@ class Library:
             )
         if action == "update" and before is None:
             raise NotFoundError(f"There is no {scope} workflow {name!r}.", hint="Use the action add.")
+        if by_agent and before is not None:
+            self._check_agent(before)
         if isinstance(given, str):
             text = given
         else:
@@ -173,10 +184,37 @@ class Library:
         _write(path, text)
         stored = self._stored(scope, path)
         assert stored is not None
-        return stored, path
+        if by_agent:
+            self._sign(stored)
+        return stored
 
-    def delete(self, name: str, scope: Scope | None, directory: str | None) -> Stored:
+    # --- what agents have written
+
+    def is_of_agent(self, stored: Stored) -> bool:
+        """Whether an agent wrote it as it is now; what a person has changed is the person's."""
+        return self._signs().get(str(stored.path)) == _digest(stored)
+
+    def _check_agent(self, stored: Stored) -> None:
+        if stored.scope == "global" and not self.is_of_agent(stored):
+            raise NotAllowedError(
+                f"A person wrote the global workflow {stored.name!r}, so only a person changes it.",
+                hint="Save yours under another name, or with scope project.",
+            )
+
+    def _signs(self) -> dict[str, str]:
+        try:
+            found = json.loads((self._home / SIGNS).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _sign(self, stored: Stored) -> None:
+        _write(self._home / SIGNS, json.dumps(self._signs() | {str(stored.path): _digest(stored)}))
+
+    def delete(self, name: str, scope: Scope | None, directory: str | None, by_agent: bool = False) -> Stored:
         stored = self.find(name, directory, scope)
+        if by_agent:
+            self._check_agent(stored)
         stored.path.unlink(missing_ok=True)
         self._read.pop(stored.path, None)
         return stored
@@ -209,6 +247,10 @@ class Library:
         reading = known[2]
         name = reading.data.get("name") if isinstance(reading.data, Mapping) else None
         return Stored(name if isinstance(name, str) else path.stem, scope, path, reading)
+
+
+def _digest(stored: Stored) -> str:
+    return hashlib.sha256(stored.reading.text.encode("utf-8", "replace")).hexdigest()
 
 
 def refused(reading: Reading) -> InvalidError:

@@ -23,7 +23,7 @@ from sqlalchemy import Connection
 from manyhands.approvals.service import ApprovalService
 from manyhands.approvals.types import ApprovalState
 from manyhands.clock import Clock
-from manyhands.errors import ConflictError, InvalidError, ManyhandsError, NotFoundError
+from manyhands.errors import ConflictError, InvalidError, ManyhandsError, NotAllowedError, NotFoundError
 from manyhands.events import Event, EventBus
 from manyhands.ids import new_id
 from manyhands.paging import DEFAULT_LIMIT, Page, cut_page
@@ -147,16 +147,24 @@ class WorkflowService:
         given: str | Mapping[str, Any],
         scope: Scope = "global",
         directory: str | None = None,
+        *,
+        by_agent: bool = False,
     ) -> Stored:
-        stored, _ = await anyio.to_thread.run_sync(self._library.save, action, given, scope, directory)
+        """Keep it if it holds together. An agent changes no global workflow that a person wrote."""
+        stored = await anyio.to_thread.run_sync(self._library.save, action, given, scope, directory, by_agent)
         self._bus.publish("workflow.saved", _place(stored))
         return stored
 
     async def delete_definition(
-        self, name: str, scope: Scope | None = None, directory: str | None = None
+        self,
+        name: str,
+        scope: Scope | None = None,
+        directory: str | None = None,
+        *,
+        by_agent: bool = False,
     ) -> Stored:
         """Runs of it go on: they are pinned to what it was."""
-        stored = await anyio.to_thread.run_sync(self._library.delete, name, scope, directory)
+        stored = await anyio.to_thread.run_sync(self._library.delete, name, scope, directory, by_agent)
         self._bus.publish("workflow.deleted", _place(stored))
         return stored
 
@@ -196,6 +204,8 @@ class WorkflowService:
         ):
             return known
         run = await self._prepare(workflow_name, inputs or {}, channel_id, dir_path)
+        if authority == "schedule" and await self._is_of_agent(run):
+            authority = "agent"  # no person has seen what would run
         run = replace(run, id=run_id or run.id, authority=authority, attended=attended)
         flow = Flow(run, (), 1, run.created_at)
         run = replace(run, deadline=flow.deadline())
@@ -204,6 +214,10 @@ class WorkflowService:
         self._driver.watch_deadline(run.id, run.deadline)
         await self._driver.recover(run.id)
         return await self.get(run.id)
+
+    async def _is_of_agent(self, run: WorkflowRun) -> bool:
+        stored = await self.find(run.workflow_name, run.dir_path)
+        return await anyio.to_thread.run_sync(self._library.is_of_agent, stored)
 
     async def _prepare(
         self, name: str, inputs: Mapping[str, Any], channel_id: str | None, dir_path: str | None
@@ -288,9 +302,15 @@ class WorkflowService:
     # --- steering
 
     async def resume(
-        self, run_id: str, decision: Decision = "approve", response: Any = None, node_id: str | None = None
+        self,
+        run_id: str,
+        decision: Decision = "approve",
+        response: Any = None,
+        node_id: str | None = None,
+        *,
+        by_agent: bool = False,
     ) -> WorkflowRun:
-        """Answer what a run waits for."""
+        """Answer what a run waits for. An agent answers for the workflow; it gives no leave to run things."""
         waiting = await self._waiting(run_id)
         if node_id is not None:
             waiting = [one for one in waiting if node_id in (one.path, one.node_id)]
@@ -303,7 +323,12 @@ class WorkflowService:
         if len(waiting) > 1:
             names = ", ".join(one.path for one in waiting)
             raise InvalidError(f"Several nodes wait: {names}.", hint="Say which one with node_id.")
+        if by_agent and waiting[0].detail.get("asked") != "approval":
+            raise NotAllowedError(
+                f"Whether {waiting[0].path!r} may run is for a person to say.", hint="It waits in the inbox."
+            )
         approval_id = str(waiting[0].detail["approval_id"])
+        await self._driver.ask(await self.get(run_id), waiting[0])
         approve = decision == "approve"
         approval = await self._approvals.answer(approval_id, approve, response=response)
         await self._driver.take_answer(approval)

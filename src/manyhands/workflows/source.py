@@ -9,15 +9,15 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
-from ruamel.yaml.scalarstring import LiteralScalarString
+from typing import TYPE_CHECKING, Any
 
 from manyhands.workflows.types import Problem
+
+if TYPE_CHECKING:  # it takes a while to import
+    from ruamel.yaml import YAML
+    from ruamel.yaml.comments import CommentedMap, CommentedSeq
+    from ruamel.yaml.error import MarkedYAMLError
+    from ruamel.yaml.nodes import MappingNode, ScalarNode
 
 LARGEST_TEXT = 4_000_000
 DEEPEST = 60
@@ -48,6 +48,9 @@ class Located:
 
 def read_text(text: str) -> Located:
     """YAML, or JSON, which is YAML too."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
     found = Located()
     if len(text) > LARGEST_TEXT:
         found.problems.append(
@@ -92,9 +95,9 @@ def _value(node: Any, path: str, found: Located, depth: int) -> Any:
             )
             found.problems.append(found.problem(said, path[:200]))
         return None
-    if isinstance(node, MappingNode):
+    if node.id == "mapping":
         return _mapping(node, path, found, depth)
-    if isinstance(node, SequenceNode):
+    if node.id == "sequence":
         return [_value(part, f"{path}[{n}]", found, depth + 1) for n, part in enumerate(node.value)]
     return _scalar(node, path, found)
 
@@ -102,7 +105,7 @@ def _value(node: Any, path: str, found: Located, depth: int) -> Any:
 def _mapping(node: MappingNode, path: str, found: Located, depth: int) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for key_node, value_node in node.value:
-        key = key_node.value if isinstance(key_node, ScalarNode) else None
+        key = key_node.value if key_node.id == "scalar" else None
         if key is None:
             at = found.problem(
                 "A key must be a text. A value that begins with {{ needs quotes round it.", path
@@ -151,6 +154,9 @@ def merge_yaml(before: str, data: Mapping[str, Any]) -> str:
     """The text changed so that it says `data`; comments and order of what stays are kept."""
     if before.lstrip().startswith("{"):
         return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    from ruamel.yaml.comments import CommentedMap
+    from ruamel.yaml.error import YAMLError
+
     yaml = _writer()
     try:
         old = yaml.load(before)
@@ -165,6 +171,8 @@ def merge_yaml(before: str, data: Mapping[str, Any]) -> str:
 
 
 def _writer() -> YAML:
+    from ruamel.yaml import YAML
+
     yaml = YAML(typ="rt")
     yaml.width = 110
     yaml.indent(mapping=2, sequence=4, offset=2)
@@ -177,6 +185,8 @@ def _pretty(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_pretty(part) for part in value]
     if isinstance(value, str) and "\n" in value:
+        from ruamel.yaml.scalarstring import LiteralScalarString
+
         return LiteralScalarString(value)
     return value
 
@@ -189,6 +199,8 @@ def _merge_map(old: CommentedMap, new: Mapping[str, Any]) -> None:
 
 
 def _merged(old: Any, new: Any) -> Any:
+    from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
     if isinstance(old, CommentedMap) and isinstance(new, Mapping):
         _merge_map(old, new)
         return old

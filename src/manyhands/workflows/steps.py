@@ -18,6 +18,7 @@ from manyhands.errors import ManyhandsError, NotFoundError, UnavailableError
 from manyhands.guardian import Guardian
 from manyhands.tools.types import CallContext, CallRecord, CallStatus
 from manyhands.workflows.bash import run_script
+from manyhands.workflows.shelter import Shelter
 from manyhands.workflows.texts import storable
 from manyhands.workflows.types import Json, Node, NodeRun, NodeStatus, Outcome, WorkflowRun
 
@@ -79,6 +80,7 @@ class Hands:
     gate: Gate | None
     guardian: Guardian | None
     results: Path
+    shelter: Shelter
 
 
 class Steps:
@@ -115,6 +117,8 @@ class Steps:
         """Whether a person is asked first: a script that the owner did not start is a command like others."""
         if record.type != "bash" or run.authority == "owner":
             return False
+        if await self._hands.shelter.wrap(run.dir_path) is not None:
+            return False
         return await self._hands.tools.asks("run_command", replace(self._context(run), attended=True))
 
     def _context(self, run: WorkflowRun) -> CallContext:
@@ -139,12 +143,14 @@ class Steps:
             return failed(f"There is no directory {directory}.")
         variables = {str(key): _variable(value) for key, value in (inputs.get("env") or {}).items()}
         variables |= {"MANYHANDS_WORKFLOW_RUN": run.id, "MANYHANDS_WORKFLOW_NODE": record.path}
+        owner = run.authority == "owner" or record.detail.get("allowed") == "permission"
         return await run_script(
             inputs["script"],
             directory=directory,
             variables=variables,
             spool=self._hands.results / f"workflow-{record.key.replace('/', '-')}.txt",
             guardian=self._hands.guardian,
+            wrap=None if owner else await self._hands.shelter.wrap(run.dir_path, directory),
         )
 
     async def _tool(self, run: WorkflowRun, record: NodeRun) -> Outcome:
@@ -190,7 +196,7 @@ class Steps:
             RunOptions(
                 model=inputs.get("model"),
                 max_iterations=inputs.get("max_iterations"),
-                allow=[tools] if isinstance(tools, str) else [str(one) for one in tools],
+                allow=_allowed(run, tools),
                 attended=run.attended,
                 speaker=_SPEAKERS[run.authority],
             ),
@@ -221,6 +227,13 @@ class Steps:
 
 def failed(message: str, error_class: str = "error", detail: Mapping[str, Any] | None = None) -> Outcome:
     return Outcome(NodeStatus.FAILED, error=message, error_class=error_class, detail=detail or {})
+
+
+def _allowed(run: WorkflowRun, tools: Any) -> list[str]:
+    """What needs no approval: nobody gives that to an agent but a person."""
+    if run.authority == "agent":
+        return []
+    return [tools] if isinstance(tools, str) else [str(one) for one in tools]
 
 
 def _class_of(error: ManyhandsError) -> str:
