@@ -14,9 +14,27 @@ const proxy = {
   headers: { origin: daemon, ...(token ? { authorization: `Bearer ${token}` } : {}) },
 };
 
-// Heavy libraries stay apart, with the one part that needs each.
-const SHARED =
-  /^(?!.*node_modules[\\/](?:echarts|zrender|@xyflow|d3-|@codemirror|@lezer|micromark|mdast|remark|react-markdown|unified|hast|vfile|unist))/;
+// Heavy libraries, and what is of use with one of them alone, stay apart with the parts that need them.
+const HEAVY =
+  /node_modules[\\/](?:echarts|zrender|@xyflow|d3-|@codemirror|@lezer|@marijn|style-mod|crelt|w3c-keyname|micromark|mdast|remark|react-markdown|unified|hast|vfile|unist)|shared[\\/]ui[\\/]editorLook/;
+const isLight = (id: string): boolean => !HEAVY.test(id);
+
+const ENTRY = new URL("./src/main.tsx", import.meta.url).pathname;
+type Modules = { getModuleInfo: (id: string) => { importedIds: readonly string[] } | null };
+
+/** Whether the first screen needs a module: the entry imports it, and not only once a page is opened. */
+const isFirst = (() => {
+  const first = new Set<string>();
+  return (id: string, modules: Modules): boolean => {
+    const todo = first.size === 0 ? [ENTRY] : [];
+    for (const one of todo) {
+      if (first.has(one)) continue;
+      first.add(one);
+      todo.push(...(modules.getModuleInfo(one)?.importedIds ?? []));
+    }
+    return first.has(id);
+  };
+})();
 
 export default defineConfig({
   plugins: [react(), tailwind()],
@@ -35,8 +53,26 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         entryFileNames: "ui/[name]-[hash].js",
-        // What pages share is one file: dozens of small ones are dozens of requests before anything is seen.
-        codeSplitting: { groups: [{ name: "shared", minShareCount: 2, test: SHARED }] },
+        // What is shared is one file, and another one for what pages share that the first screen does not need:
+        // dozens of small ones are dozens of requests before anything is seen.
+        codeSplitting: {
+          groups: [
+            {
+              name: (id, modules) => (isFirst(id, modules) ? "shared" : null),
+              debugName: "shared",
+              test: isLight,
+              minShareCount: 2,
+              priority: 1,
+            },
+            {
+              name: (id, modules) => (isFirst(id, modules) ? null : "pages"),
+              debugName: "pages",
+              test: isLight,
+              minShareCount: 2,
+              includeDependenciesRecursively: false,
+            },
+          ],
+        },
       },
     },
   },

@@ -2,15 +2,19 @@ import { Link } from "@tanstack/react-router";
 import {
   Activity,
   AppWindow,
+  BookOpenText,
   Bot,
+  CalendarClock,
   ChartColumn,
   Cpu,
+  Gauge,
   Inbox,
   type LucideIcon,
   MessageSquare,
   Plug,
   ScrollText,
   Settings2,
+  Workflow,
 } from "lucide-react";
 import { usePendingCount } from "@/features/approvals/queries";
 
@@ -18,7 +22,11 @@ const PLACES = [
   { to: "/", label: "Chat", icon: MessageSquare },
   { to: "/approvals", label: "Approvals", icon: Inbox },
   { to: "/agents", label: "Agents", icon: Bot },
+  { to: "/tasks", label: "Tasks", icon: CalendarClock },
+  { to: "/workflows", label: "Workflows", icon: Workflow },
   { to: "/playgrounds", label: "Playgrounds", icon: AppWindow },
+  { to: "/memory", label: "Memory", icon: BookOpenText },
+  { to: "/quality", label: "Quality", icon: Gauge },
   { to: "/servers", label: "Servers", icon: Plug },
   { to: "/log", label: "Log", icon: ScrollText },
   { to: "/models", label: "Models", icon: Cpu },

@@ -3,13 +3,18 @@ import * as agents from "@/features/agents/live";
 import * as approvals from "@/features/approvals/live";
 import * as chat from "@/features/chat/live";
 import * as log from "@/features/log/live";
+import * as memory from "@/features/memory/live";
 import * as models from "@/features/models/live";
 import * as notifications from "@/features/notifications/live";
 import * as playgrounds from "@/features/playgrounds/live";
+import * as quality from "@/features/quality/live";
 import * as servers from "@/features/servers/live";
 import * as settings from "@/features/settings/live";
 import * as status from "@/features/status/live";
+import * as tasks from "@/features/tasks/live";
 import * as usage from "@/features/usage/live";
+import * as workflows from "@/features/workflows/live";
+import * as worktrees from "@/features/worktrees/live";
 import { cache } from "@/shared/api/cache";
 import { events } from "@/shared/events/events";
 import { router } from "./router";
@@ -19,13 +24,18 @@ const FEATURES = [
   approvals,
   chat,
   log,
+  memory,
   models,
   notifications,
   playgrounds,
+  quality,
   servers,
   settings,
   status,
+  tasks,
   usage,
+  workflows,
+  worktrees,
 ];
 
 export function followEvents(): void {

@@ -18,6 +18,9 @@ const getParentRoute = () => root;
 const text = (value: unknown): string | undefined => (typeof value === "string" && value ? value : undefined);
 
 type LogSearch = Partial<Record<"server" | "tool" | "status" | "channel" | "run" | "q", string>>;
+type MemorySearch = Partial<
+  Record<"channel" | "q" | "path" | "when" | "from" | "to" | "most" | "newer" | "words", string>
+>;
 
 const routes = [
   createRoute({ getParentRoute, path: "/", component: HomePage }),
@@ -75,6 +78,68 @@ const routes = [
     path: "/playgrounds",
     validateSearch: (search: Record<string, unknown>): { open?: string } => ({ open: text(search.open) }),
     component: lazy(() => import("@/features/playgrounds/page")),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/memory",
+    validateSearch: (search: Record<string, unknown>): MemorySearch => ({
+      channel: text(search.channel),
+      q: text(search.q),
+      path: text(search.path),
+      when: text(search.when),
+      from: text(search.from),
+      to: text(search.to),
+      most: text(search.most),
+      newer: text(search.newer),
+      words: text(search.words),
+    }),
+    component: lazy(() => import("@/features/memory/page")),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/quality",
+    validateSearch: (search: Record<string, unknown>): Partial<Record<"channel" | "view" | "q", string>> => ({
+      channel: text(search.channel),
+      view: text(search.view),
+      q: text(search.q),
+    }),
+    component: lazy(() => import("@/features/quality/page")),
+  }),
+  createRoute({ getParentRoute, path: "/tasks", component: lazy(() => import("@/features/tasks/page")) }),
+  createRoute({
+    getParentRoute,
+    path: "/tasks/$taskId",
+    component: lazy(() => import("@/features/tasks/task-page")),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/workflows",
+    validateSearch: (
+      search: Record<string, unknown>,
+    ): Partial<Record<"view" | "status" | "workflow", string>> => ({
+      view: text(search.view),
+      status: text(search.status),
+      workflow: text(search.workflow),
+    }),
+    component: lazy(() => import("@/features/workflows/page")),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/workflows/edit",
+    // A name may be any word, so it is no part of the path.
+    validateSearch: (
+      search: Record<string, unknown>,
+    ): Partial<Record<"name" | "channel" | "scope", string>> => ({
+      name: text(search.name),
+      channel: text(search.channel),
+      scope: text(search.scope),
+    }),
+    component: lazy(() => import("@/features/workflows/edit-page")),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/workflows/runs/$runId",
+    component: lazy(() => import("@/features/workflows/run-page")),
   }),
   createRoute({ getParentRoute, path: "/models", component: lazy(() => import("@/features/models/page")) }),
   createRoute({ getParentRoute, path: "/usage", component: lazy(() => import("@/features/usage/page")) }),

@@ -21,7 +21,7 @@ import { Countdown } from "./Countdown";
 import { Decision } from "./Decision";
 import { FormQuestion } from "./FormQuestion";
 import { LinkQuestion } from "./LinkQuestion";
-import { BudgetQuestion, ProjectQuestion, SamplingQuestion } from "./OtherQuestions";
+import { BudgetQuestion, ProjectQuestion, SamplingQuestion, WorkflowQuestion } from "./OtherQuestions";
 import { Outcome } from "./Outcome";
 import { type Approval, type Question, questionOf, reasonOf, type Scope, scopesOf } from "./question";
 import { SpelledText } from "./SpelledText";
@@ -174,6 +174,7 @@ function Asker({ approval, question, inChat }: { approval: Approval; question: Q
 function askerOf(approval: Approval, question: Question): string {
   if (question.kind === "project") return "A project's own file asks";
   if (question.kind === "budget") return "The hub asks";
+  if (approval.kind === "workflow") return "A workflow asks";
   const author = (approval.detail as Record<string, unknown>).author_id;
   if (approval.run_id === null)
     return typeof author === "string" && author !== "owner" ? `${author} asks` : "A caller asks";
@@ -238,7 +239,11 @@ function Asked({ approval, question, busy, onAnswer }: AskedProps) {
     default:
       return (
         <>
-          <JsonView value={question.detail} label="Details" />
+          {approval.kind === "workflow" ? (
+            <WorkflowQuestion detail={question.detail} runId={approval.run_id} />
+          ) : (
+            <JsonView value={question.detail} label="Details" />
+          )}
           <Decision yes="Approve" no="Reject" {...said} />
         </>
       );

@@ -1,3 +1,4 @@
+import { Link } from "@tanstack/react-router";
 import { formatCost } from "@/shared/format/format";
 import { Badge } from "@/shared/ui/Badge";
 import { JsonView } from "@/shared/ui/JsonView";
@@ -66,6 +67,31 @@ const Said = ({ who, text }: { who: string; text: string }) => (
     <ExactText text={text.trim()} label={who} />
   </div>
 );
+
+interface WorkflowQuestionProps {
+  detail: Record<string, unknown>;
+  runId: string | null | undefined;
+}
+
+/** A node of a workflow that waits: its words, what it wants to run, and the way to its run. */
+export function WorkflowQuestion({ detail, runId }: WorkflowQuestionProps) {
+  const text = (name: string): string => (typeof detail[name] === "string" ? (detail[name] as string) : "");
+  return (
+    <div className="flex flex-col gap-2.5">
+      {text("message") && <ExactText text={text("message").trim()} label="What it asks" />}
+      {text("script") && <ExactText text={text("script")} label="The script" />}
+      {runId && (
+        <Link
+          to="/workflows/runs/$runId"
+          params={{ runId }}
+          className="w-fit text-sm text-accent-ink underline-offset-2 hover:underline"
+        >
+          See the run, or answer with words of your own
+        </Link>
+      )}
+    </div>
+  );
+}
 
 /** Money: what was spent, and where the line is. */
 export function BudgetQuestion({ question }: { question: Of<"budget"> }) {

@@ -1,10 +1,10 @@
 /** The text of a file in CodeMirror; loaded when a file is first opened. */
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
-import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from "@codemirror/language";
+import { bracketMatching, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { Annotation, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
-import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
+import { colours, look } from "@/shared/ui/editorLook";
 import { languageOf } from "./languages";
 
 interface EditorProps {
@@ -17,31 +17,6 @@ interface EditorProps {
 }
 
 const fromElsewhere = Annotation.define<boolean>();
-
-const colours = HighlightStyle.define([
-  { tag: tags.keyword, color: "var(--accent-ink)" },
-  { tag: tags.string, color: "var(--good-ink)" },
-  { tag: tags.number, color: "var(--busy-ink)" },
-  { tag: tags.propertyName, color: "var(--warn-ink)" },
-  { tag: tags.comment, color: "var(--ink-faint)" },
-]);
-
-const look = EditorView.theme({
-  "&": {
-    fontSize: "13px",
-    height: "100%",
-    backgroundColor: "var(--raised)",
-    color: "var(--ink)",
-  },
-  "&.cm-focused": { outline: "none" },
-  ".cm-scroller": { fontFamily: "var(--font-mono)", lineHeight: "1.55" },
-  ".cm-gutters": { backgroundColor: "var(--raised)", color: "var(--ink-faint)", border: "none" },
-  ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--hover)" },
-  ".cm-cursor": { borderLeftColor: "var(--ink)" },
-  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
-    backgroundColor: "var(--accent-soft)",
-  },
-});
 
 export default function Editor({ path, text, onChange, onSave }: EditorProps) {
   const place = useRef<HTMLDivElement>(null);

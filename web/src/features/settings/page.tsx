@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useLocation } from "@tanstack/react-router";
 import { Monitor, Moon, Sun } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
 import { NotifyCard } from "@/features/notifications/NotifyCard";
 import { setTheme, type Theme, useTheme } from "@/shared/design/theme";
 import { Card } from "@/shared/ui/Card";
@@ -17,6 +17,7 @@ import { grouped } from "./words";
 export default function SettingsPage() {
   const found = useQuery(settingList);
   const shown = found.data ? grouped(found.data) : [];
+  useHashPlace(found.isSuccess);
   return (
     <Page title="Settings" description="Changes hold at once, in every window.">
       {found.isPending && <SkeletonRows />}
@@ -52,6 +53,14 @@ export default function SettingsPage() {
       )}
     </Page>
   );
+}
+
+/** Other pages lead to a group; it is there only when the settings have been read. */
+function useHashPlace(there: boolean): void {
+  const hash = useLocation({ select: (location) => location.hash });
+  useEffect(() => {
+    if (there && hash) document.getElementById(hash)?.scrollIntoView({ block: "start" });
+  }, [there, hash]);
 }
 
 const link = "text-sm text-accent-ink hover:underline";

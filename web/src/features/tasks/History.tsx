@@ -54,16 +54,31 @@ const COLUMNS: Column<TaskRun>[] = [
     key: "when",
     title: "When",
     cell: (run) => (
-      <div className="text-sm">
+      <div className="min-w-0 text-sm">
         <Moment at={run.started_at ?? run.due_at} />
         <div className="text-xs text-ink-faint">
           {TRIGGERS[run.trigger]}
           {run.attempt > 1 && `, attempt ${run.attempt}`}
         </div>
+        <div className="mt-1 md:hidden">
+          <Came run={run} />
+          {run.duration_s != null && (
+            <p className="text-xs text-ink-faint">
+              {formatDuration(run.duration_s * 1000)}
+              {run.cost != null && ` · ${formatCost(run.cost)}`}
+            </p>
+          )}
+        </div>
       </div>
     ),
   },
-  { key: "what", title: "What came of it", wide: true, className: "w-full", cell: (run) => <Came run={run} /> },
+  {
+    key: "what",
+    title: "What came of it",
+    wide: true,
+    className: "w-full",
+    cell: (run) => <Came run={run} />,
+  },
   {
     key: "duration",
     title: "Duration",
@@ -73,7 +88,12 @@ const COLUMNS: Column<TaskRun>[] = [
     cell: (run) => (run.duration_s == null ? "–" : formatDuration(run.duration_s * 1000)),
   },
   { key: "cost", title: "Cost", align: "right", wide: true, cell: (run) => formatCost(run.cost) },
-  { key: "open", title: <span className="sr-only">Transcript</span>, align: "right", cell: (run) => <Ways run={run} /> },
+  {
+    key: "open",
+    title: <span className="sr-only">Transcript</span>,
+    align: "right",
+    cell: (run) => <Ways run={run} />,
+  },
 ];
 
 function Came({ run }: { run: TaskRun }) {

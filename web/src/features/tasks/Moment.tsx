@@ -3,7 +3,7 @@ import { RelativeTime } from "@/shared/ui/RelativeTime";
 
 /** How long ago or ahead, and the exact time beside it. */
 export const Moment = ({ at }: { at: string }) => (
-  <span className="whitespace-nowrap tabular-nums">
+  <span className="tabular-nums sm:whitespace-nowrap">
     <RelativeTime at={at} />
     {isNear(at) && <span className="text-ink-faint"> · {formatDay(at)}</span>}
   </span>

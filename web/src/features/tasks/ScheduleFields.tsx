@@ -118,7 +118,7 @@ function When({ draft, error, onChange }: WithError) {
 
 function ZoneField({ draft, error, onChange }: WithError) {
   const list = useId();
-  const zones = useMemo(() => ["UTC", ...Intl.supportedValuesOf("timeZone")], []);
+  const zones = useMemo(() => [...new Set(["UTC", ...Intl.supportedValuesOf("timeZone")])], []);
   return (
     <Field label="Time zone" error={error}>
       {(wiring) => (

@@ -58,7 +58,10 @@ function Opened({ task, onClose, channelId }: TaskDialogProps & { channelId: str
       footer={
         <>
           {errors[""] && (
-            <p role="alert" className="mr-auto min-w-0 self-center text-sm text-bad-ink [overflow-wrap:anywhere]">
+            <p
+              role="alert"
+              className="mr-auto min-w-0 self-center text-sm text-bad-ink [overflow-wrap:anywhere]"
+            >
               {errors[""]}
             </p>
           )}

@@ -44,7 +44,13 @@ export function TaskRow({ task, channel }: { task: Task; channel: string | undef
           </p>
           <Times task={task} />
         </div>
-        <Button size="sm" icon={<Play />} busy={run.isPending} onClick={() => run.mutate()} className="max-sm:hidden">
+        <Button
+          size="sm"
+          icon={<Play />}
+          busy={run.isPending}
+          onClick={() => run.mutate()}
+          className="max-sm:hidden"
+        >
           Run now
         </Button>
         <IconButton

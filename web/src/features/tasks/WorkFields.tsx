@@ -21,7 +21,12 @@ export function WorkFields(props: FormProps) {
   const { draft, onChange } = props;
   return (
     <>
-      <Segmented label="What runs" value={draft.does} options={KINDS} onChange={(does) => onChange({ does })} />
+      <Segmented
+        label="What runs"
+        value={draft.does}
+        options={KINDS}
+        onChange={(does) => onChange({ does })}
+      />
       {draft.does === "prompt" && <PromptFields {...props} />}
       {draft.does === "workflow" && <WorkflowFields {...props} />}
       {draft.does === "script" && <ScriptField {...props} />}

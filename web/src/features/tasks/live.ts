@@ -13,7 +13,7 @@ export function withRun(task: Task, run: TaskRun): Task {
   return { ...task, last_run, running: isLast ? OPEN.includes(run.state) : task.running };
 }
 
-type Pages = InfiniteData<{ items: TaskRun[]; next_cursor?: string | null }, string | undefined>;
+type Pages = InfiniteData<{ items: TaskRun[]; next_cursor: string | null }, unknown>;
 
 /** The history with a run as it is now; a new one comes first. */
 export function withHistory(pages: Pages, run: TaskRun): Pages {

@@ -28,7 +28,11 @@ export default function TasksPage() {
   return (
     <Page
       title="Tasks"
-      description={list?.length ? summary(list) : "Work that is done later, again and again, or at the press of a button."}
+      description={
+        list?.length
+          ? summary(list)
+          : "Work that is done later, again and again, or at the press of a button."
+      }
       actions={list?.length ? make("primary") : undefined}
     >
       {tasks.isPending && <SkeletonRows />}

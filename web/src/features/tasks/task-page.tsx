@@ -76,7 +76,10 @@ function Shown({ task }: { task: Task }) {
           <Button icon={<Pencil />} onClick={() => setAsking("edit")} className="max-sm:hidden">
             Edit
           </Button>
-          <Menu trigger={<IconButton tone="plain" label="More actions" icon={<Ellipsis />} />} entries={entries} />
+          <Menu
+            trigger={<IconButton tone="plain" label="More actions" icon={<Ellipsis />} />}
+            entries={entries}
+          />
         </>
       }
     >

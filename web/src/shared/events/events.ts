@@ -5,6 +5,9 @@ import { EventStream, type LineState } from "./stream";
 import type { EventType, HubEvent } from "./types";
 
 const FIRST_WAIT = 1500;
+/** Words of a model need not come more often than a person sees them change, and hardly ever to a hidden window. */
+const SEEN_PAUSE = 30;
+const HIDDEN_PAUSE = 2000;
 
 function address(): string {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
@@ -26,15 +29,21 @@ export const events = new EventStream({ url: address(), probe });
 export function openLine(): void {
   const late = new Promise((resolve) => setTimeout(resolve, FIRST_WAIT));
   waitBeforeRequests(Promise.race([events.ready, late]).then(() => events.begin()));
+  pace();
   events.start();
   const retry = () => events.retry();
   addEventListener("online", retry);
   document.addEventListener("visibilitychange", () => {
+    pace();
     if (document.visibilityState === "visible") retry();
   });
   onApiError((error) => {
     if (error.status === 401) events.refuse();
   });
+}
+
+function pace(): void {
+  events.pace(document.visibilityState === "hidden" ? HIDDEN_PAUSE : SEEN_PAUSE);
 }
 
 export const useLineState = (): LineState => useSyncExternalStore(events.watch, events.getState);

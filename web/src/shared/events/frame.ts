@@ -1,11 +1,9 @@
 /**
- * What comes in many small pieces is shown once a frame; in a hidden window about once a second.
+ * What comes in many small pieces is shown once a frame; in a hidden window once it is seen again.
  *
  * `batchPerFrame` collects, `TextStreams` grows texts piece by piece (`useStreamedText` shows one of them).
  */
 import { useCallback, useSyncExternalStore } from "react";
-
-const HIDDEN_PAUSE = 1000;
 
 export interface Batch<T> {
   add(item: T): void;
@@ -14,7 +12,7 @@ export interface Batch<T> {
   cancel(): void;
 }
 
-/** Collect items and hand them over together, at most once a frame. */
+/** Collect items and hand them over together, at most once a frame, and while the window is seen. */
 export function batchPerFrame<T>(handle: (items: T[]) => void): Batch<T> {
   let items: T[] = [];
   let cancelPlan: (() => void) | null = null;
@@ -42,18 +40,19 @@ export function batchPerFrame<T>(handle: (items: T[]) => void): Batch<T> {
   };
 }
 
+/** Run it with the next frame, or when the window is seen again: what nobody sees is not worth its work. */
 function plan(run: () => void): () => void {
-  if (document.visibilityState === "hidden") {
-    // A hidden window gets no frames; a timer keeps what has been collected from growing without end.
-    const timer = setTimeout(run, HIDDEN_PAUSE);
-    return () => clearTimeout(timer);
-  }
-  const frame = requestAnimationFrame(run);
-  // The window may be hidden before the frame comes, and then it would wait until it is seen again.
-  const timer = setTimeout(run, HIDDEN_PAUSE);
+  let frame = 0;
+  const begin = () => {
+    cancelAnimationFrame(frame);
+    // A window that is hidden now gets no frames.
+    if (document.visibilityState !== "hidden") frame = requestAnimationFrame(run);
+  };
+  begin();
+  document.addEventListener("visibilitychange", begin);
   return () => {
     cancelAnimationFrame(frame);
-    clearTimeout(timer);
+    document.removeEventListener("visibilitychange", begin);
   };
 }
 

@@ -17,6 +17,10 @@ class FakeSocket extends EventTarget {
   close() {
     this.dispatchEvent(new Event("close"));
   }
+  readonly sent: string[] = [];
+  send(text: string) {
+    this.sent.push(text);
+  }
 }
 
 const latest = (): FakeSocket => FakeSocket.all.at(-1) as FakeSocket;
@@ -52,6 +56,19 @@ describe("the line of events", () => {
     stop();
     latest().say(4, "rule.removed");
     expect(heard).toEqual([1, 3]);
+  });
+
+  it("says how often words are wanted, and again on every new line", async () => {
+    const stream = startStream();
+    stream.pace(30);
+    expect(latest().sent).toEqual([]);
+    latest().open();
+    stream.pace(2000);
+    expect(latest().sent).toEqual(['{"pause_ms":30}', '{"pause_ms":2000}']);
+    latest().close();
+    await vi.advanceTimersByTimeAsync(100);
+    latest().open();
+    expect(latest().sent).toEqual(['{"pause_ms":2000}']);
   });
 
   it("comes back by itself and asks for what it missed", async () => {

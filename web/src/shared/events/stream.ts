@@ -34,6 +34,7 @@ export class EventStream {
   #socket: WebSocket | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #stopped = false;
+  #pauseMs = 0;
   #settle: () => void = () => {};
   readonly #listeners = new Map<EventType | "*", Set<AnyListener>>();
   readonly #watchers = new Set<() => void>();
@@ -75,6 +76,12 @@ export class EventStream {
     if (this.#stopped || this.#socket !== null) return;
     clearTimeout(this.#timer);
     this.#connect();
+  }
+
+  /** How often words of models are wanted: those of one pause come together. */
+  pace(pauseMs: number): void {
+    this.#pauseMs = pauseMs;
+    if (this.state === "live") this.#socket?.send(JSON.stringify({ pause_ms: pauseMs }));
   }
 
   /** A request was refused: this browser is not signed in (any more). */
@@ -137,6 +144,7 @@ export class EventStream {
     this.#attempt = 0;
     this.#become("live");
     this.#settle();
+    if (this.#pauseMs > 0) this.pace(this.#pauseMs);
     if (resumed) for (const tell of this.#resumed) tell();
     if (missed) this.#tell({ seq: 0, type: "gap", channel_id: null, data: {}, at: new Date().toISOString() });
   }

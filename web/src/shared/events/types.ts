@@ -5,6 +5,9 @@ type RunText = { run_id: string; text: string; iteration: number; offset: number
 type Call = Schemas["Call"];
 type Changes = { server_id: number; added: string[]; removed: string[]; changed: string[] };
 
+type TaskNews = Schemas["TaskRun"] & { task_name: string };
+type DefinitionNews = { name: string; scope: "global" | "project"; path: string };
+
 export interface EventData {
   "mcp.status": {
     server_id: number;
@@ -79,11 +82,56 @@ export interface EventData {
     path: string | null;
   };
   "playground.console": { name: string; scope: "global" | "project"; project: string | null };
+  "memory.progress": {
+    scope: "project" | "global" | "channel";
+    directory: string | null;
+    phase: "looking" | "reading" | "embedding";
+    done: number;
+    total: number;
+  };
+  "memory.indexed": Schemas["IndexDone"];
   "quality.progress": { phase: string; done: number; total: number; share: number };
   "quality.scanned": Schemas["SnapshotShown"];
   "quality.failed": { code: string; error: string; hint: string | null };
+  "task.created": Schemas["Task"];
+  "task.updated": Schemas["Task"];
+  "task.deleted": { id: string };
+  "task.run_started": TaskNews;
+  "task.run_retrying": TaskNews;
+  "task.run_finished": TaskNews;
+  "task.run_missed": TaskNews;
+  "task.run_skipped": TaskNews;
+  "workflow.saved": DefinitionNews;
+  "workflow.deleted": DefinitionNews;
+  "workflow.run_deleted": { id: string; workflow_name: string };
+  "workflow.run_started": Schemas["WorkflowRunShown"];
+  "workflow.run_paused": Schemas["WorkflowRunShown"];
+  "workflow.run_finished": Schemas["WorkflowRunShown"];
+  "workflow.node_started": WorkflowNodeNews;
+  "workflow.node_finished": WorkflowNodeNews;
   gap: { reason: string };
 }
+
+/** A node of a run that moved; a long output is cut. */
+export type WorkflowNodeNews = {
+  run_id: string;
+  workflow_name: string;
+  cut?: true;
+} & Pick<
+  Schemas["WorkflowNodeShown"],
+  | "id"
+  | "node_id"
+  | "type"
+  | "status"
+  | "attempt"
+  | "output"
+  | "error"
+  | "error_class"
+  | "reason"
+  | "decision"
+  | "started_at"
+  | "ended_at"
+>;
 
 export type EventType = keyof EventData;
 

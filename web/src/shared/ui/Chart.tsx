@@ -9,14 +9,22 @@ export interface ChartProps {
   option: EChartsOption;
   /** In pixels. */
   height?: number;
+  /** Treemaps and graphs: parts of the library that come only where they are drawn. */
+  maps?: boolean;
   onClick?: (point: { name: string; dataIndex: number; seriesName?: string; data: unknown }) => void;
 }
 
-const Drawn = lazy(() => import("./ChartDrawn"));
+const Plain = lazy(() => import("./ChartDrawn"));
+const Mapped = lazy(async () => {
+  const [drawn, { addMaps }] = await Promise.all([import("./ChartDrawn"), import("./chartMaps")]);
+  addMaps();
+  return drawn;
+});
 
 /** A plot; the library for it is loaded when it is first needed. */
 export function Chart(props: ChartProps) {
   const height = props.height ?? 240;
+  const Drawn = props.maps ? Mapped : Plain;
   return (
     <figure aria-label={props.label} role="img" className="min-w-0" style={{ height }}>
       <Suspense fallback={<Skeleton className="h-full w-full" />}>

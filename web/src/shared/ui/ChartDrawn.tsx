@@ -11,6 +11,7 @@ import {
 import { type EChartsType, init, use } from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
 import { useEffect, useRef } from "react";
+import { colour } from "@/shared/design/colour";
 import { useShownTheme } from "@/shared/design/theme";
 import type { ChartProps } from "./Chart";
 
@@ -30,21 +31,6 @@ use([
 
 /** The words at the axes are inside of the edges. */
 const WITH_LABELS = { outerBoundsMode: "same", outerBoundsContain: "axisLabel" } as const;
-
-/** A token as a colour that a canvas understands. */
-function colour(name: string): string {
-  const probe = document.createElement("span");
-  probe.style.color = `var(--${name})`;
-  document.body.append(probe);
-  const context = document.createElement("canvas").getContext("2d");
-  const value = getComputedStyle(probe).color;
-  probe.remove();
-  if (context === null) return value;
-  context.fillStyle = value;
-  context.fillRect(0, 0, 1, 1);
-  const [red = 0, green = 0, blue = 0, alpha = 255] = context.getImageData(0, 0, 1, 1).data;
-  return `rgba(${red},${green},${blue},${alpha / 255})`;
-}
 
 function theme() {
   const font = getComputedStyle(document.body).fontFamily;
@@ -81,42 +67,60 @@ function theme() {
 export default function ChartDrawn({ option, height, onClick }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<EChartsType | null>(null);
+  const wanted = useRef(option);
   const clicked = useRef(onClick);
+  wanted.current = option;
   clicked.current = onClick;
   const shown = useShownTheme();
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is read from the page when it changes
   useEffect(() => {
-    if (place.current === null) return;
-    const made = init(place.current, theme());
-    chart.current = made;
-    made.on("click", (point) => clicked.current?.(point as never));
-    const sized = new ResizeObserver(() => made.resize());
-    sized.observe(place.current);
+    const frame = place.current;
+    if (frame === null) return;
+    const adapt = () => {
+      // What is hidden has no size, in which some plots cannot be drawn: it is drawn when it is seen.
+      if (frame.clientWidth === 0) return;
+      if (chart.current) chart.current.resize();
+      else {
+        chart.current = init(frame, theme());
+        chart.current.on("click", (point) => clicked.current?.(point as never));
+        show(chart.current, wanted.current);
+      }
+    };
+    adapt();
+    const sized = new ResizeObserver(adapt);
+    sized.observe(frame);
     return () => {
       sized.disconnect();
-      made.dispose();
+      chart.current?.dispose();
       chart.current = null;
     };
   }, [shown]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a chart that was made anew needs its option too
   useEffect(() => {
-    const grid = { left: 8, right: 12, top: 28, bottom: 8, ...WITH_LABELS };
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    // Text instead of elements in tooltips: styles inside HTML are not allowed by our policy.
-    const tooltip = { renderMode: "richText" as const, ...(option.tooltip as object | undefined) };
-    chart.current?.setOption(
-      {
-        animation: !still,
-        animationDuration: 250,
-        ...option,
-        grid: { ...grid, ...(option.grid as object | undefined) },
-        tooltip,
-      },
-      { notMerge: true },
-    );
-  }, [option, shown]);
+    if (chart.current) show(chart.current, option);
+  }, [option]);
 
   return <div ref={place} style={{ height }} />;
+}
+
+const shownOptions = new WeakMap<EChartsType, ChartProps["option"]>();
+
+function show(chart: EChartsType, option: ChartProps["option"]): void {
+  if (shownOptions.get(chart) === option) return;
+  shownOptions.set(chart, option);
+  const grid = { left: 8, right: 12, top: 28, bottom: 8, ...WITH_LABELS };
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  // Text instead of elements in tooltips: styles inside HTML are not allowed by our policy.
+  const tooltip = { renderMode: "richText" as const, ...(option.tooltip as object | undefined) };
+  chart.setOption(
+    {
+      animation: !still,
+      animationDuration: 250,
+      ...option,
+      grid: { ...grid, ...(option.grid as object | undefined) },
+      tooltip,
+    },
+    { notMerge: true },
+  );
 }

@@ -11,7 +11,10 @@ interface SegmentedProps<T extends string> {
 /** One of two to four that all stand there. */
 export function Segmented<T extends string>({ label, value, options, onChange }: SegmentedProps<T>) {
   return (
-    <fieldset aria-label={label} className="inline-flex h-8.5 rounded-md border border-line bg-sunken p-0.5">
+    <fieldset
+      aria-label={label}
+      className="inline-flex h-8.5 w-fit shrink-0 self-start rounded-md border border-line bg-sunken p-0.5"
+    >
       {options.map((option) => (
         <button
           key={option.value}

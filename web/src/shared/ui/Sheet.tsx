@@ -8,11 +8,13 @@ interface SheetProps {
   /** Read out; not shown. */
   title: string;
   side?: "left" | "right";
+  /** For things to read, such as a file. */
+  wide?: boolean;
   children: ReactNode;
 }
 
 /** A panel that comes in from a side: navigation on a phone, details on a wide screen. */
-export function Sheet({ open, onClose, title, side = "left", children }: SheetProps) {
+export function Sheet({ open, onClose, title, side = "left", wide = false, children }: SheetProps) {
   return (
     <Radix.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Radix.Portal>
@@ -25,7 +27,8 @@ export function Sheet({ open, onClose, title, side = "left", children }: SheetPr
             (event.currentTarget as HTMLElement | null)?.focus();
           }}
           className={classes(
-            "fixed inset-y-0 z-40 flex w-[min(21rem,88vw)] flex-col bg-back shadow-lg outline-none",
+            "fixed inset-y-0 z-40 flex flex-col bg-back shadow-lg outline-none",
+            wide ? "w-[min(52rem,100vw)]" : "w-[min(21rem,88vw)]",
             side === "left" ? "left-0 animate-slide" : "right-0 animate-appear",
           )}
         >

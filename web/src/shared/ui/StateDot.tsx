@@ -42,11 +42,13 @@ interface StateDotProps {
   state: string;
   /** Another word than the usual one; `null` shows the dot alone, and the word is still read out. */
   word?: string | null;
+  /** Another mood than the usual one: where the same word means something else. */
+  mood?: Mood;
   className?: string;
 }
 
 /** A coloured dot with the state in words: colour alone says nothing. */
-export function StateDot({ state, word, className }: StateDotProps) {
+export function StateDot({ state, word, mood, className }: StateDotProps) {
   const known = STATES[state] ?? { mood: "neutral" as const, word: state };
   const shown = word ?? known.word;
   return (
@@ -56,7 +58,7 @@ export function StateDot({ state, word, className }: StateDotProps) {
         className,
       )}
     >
-      <span aria-hidden className={classes("size-2 shrink-0 rounded-full", DOTS[known.mood])} />
+      <span aria-hidden className={classes("size-2 shrink-0 rounded-full", DOTS[mood ?? known.mood])} />
       <span className={word === null ? "sr-only" : undefined}>{shown}</span>
     </span>
   );

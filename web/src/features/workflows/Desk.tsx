@@ -1,0 +1,244 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { ArrowLeft, Ellipsis, History, Play, Save, Trash2, Undo2 } from "lucide-react";
+import { lazy, Suspense, useMemo, useRef, useState } from "react";
+import { AlertDialog } from "@/shared/ui/AlertDialog";
+import { Badge } from "@/shared/ui/Badge";
+import { Button } from "@/shared/ui/Button";
+import { classes } from "@/shared/ui/classes";
+import { IconButton } from "@/shared/ui/IconButton";
+import { Menu } from "@/shared/ui/Menu";
+import { Page } from "@/shared/ui/Page";
+import { Segmented } from "@/shared/ui/Segmented";
+import { Skeleton } from "@/shared/ui/Skeleton";
+import { toast } from "@/shared/ui/Toast";
+import { DryRun } from "./DryRun";
+import { GraphPane } from "./GraphPane";
+import { ProblemList } from "./ProblemList";
+import { type DefinitionText, definitionsKey, deleteDefinition, type Place, saveDefinition } from "./queries";
+import { RunDialog } from "./RunDialog";
+import { STARTER } from "./starter";
+import { useDraft } from "./useDraft";
+import { useVerdict } from "./useVerdict";
+import { WherePicker } from "./WherePicker";
+
+const DefinitionEditor = lazy(() => import("./DefinitionEditor"));
+
+interface DeskProps {
+  /** Without one, a new one is written. */
+  definition?: DefinitionText;
+  place: Place;
+}
+
+const VIEWS = [
+  { value: "text", label: "Text" },
+  { value: "graph", label: "Graph" },
+  { value: "dry", label: "Dry run" },
+] as const;
+type View = (typeof VIEWS)[number]["value"];
+
+/** Where a definition is written: its text beside its graph, and what is wrong at its place. */
+export function Desk({ definition, place: given }: DeskProps) {
+  const navigate = useNavigate();
+  const [place, setPlace] = useState<Place>(
+    definition ? given : { channel: given.channel, scope: given.scope ?? "global" },
+  );
+  const draft = useDraft(definition?.path ?? "new", definition?.text ?? STARTER);
+  const verdict = useVerdict(draft.text, place.channel);
+  const [view, setView] = useState<View>("graph");
+  const [asking, setAsking] = useState<"run" | "delete" | null>(null);
+  const goTo = useRef<((line: number, column: number) => void) | null>(null);
+  const save = useSave(definition, place, (saved) => {
+    draft.settle(saved.text);
+    const search = { name: saved.name, channel: place.channel ?? undefined, scope: saved.scope };
+    void navigate({ to: "/workflows/edit", search, replace: true });
+  });
+  const isDirty = definition === undefined || draft.isChanged;
+  const canSave = verdict.ok && isDirty;
+  const saveNow = () => save.mutate({ text: draft.text, name: verdict.name });
+  const name = verdict.name ?? definition?.name ?? "New workflow";
+  const summary = { name, description: verdict.description, inputs: verdict.inputs };
+  return (
+    <Page
+      full
+      above={
+        <Link
+          to="/workflows"
+          className="mb-1.5 inline-flex items-center gap-1.5 text-sm text-ink-soft hover:text-ink"
+        >
+          <ArrowLeft aria-hidden className="size-4" /> All workflows
+        </Link>
+      }
+      title={
+        <span className="flex flex-wrap items-center gap-3">
+          {definition ? definition.name : "New workflow"}
+          {definition && draft.isChanged && <Badge mood="warn">Not saved</Badge>}
+        </span>
+      }
+      description={definition ? definition.path : undefined}
+      actions={
+        <>
+          {!definition && <WherePicker place={place} onChange={setPlace} />}
+          <Button
+            tone={isDirty ? "primary" : "plain"}
+            icon={<Save />}
+            disabled={!canSave}
+            busy={save.isPending}
+            onClick={saveNow}
+          >
+            Save
+          </Button>
+          {definition && (
+            <>
+              <Button
+                tone={isDirty ? "plain" : "primary"}
+                icon={<Play />}
+                disabled={!verdict.ok || draft.isChanged}
+                title={draft.isChanged ? "Save it first" : undefined}
+                onClick={() => setAsking("run")}
+              >
+                Run
+              </Button>
+              <Menu
+                trigger={<IconButton tone="plain" label="More actions" icon={<Ellipsis />} />}
+                entries={[
+                  {
+                    label: "Its runs",
+                    icon: <History />,
+                    onSelect: () =>
+                      void navigate({
+                        to: "/workflows",
+                        search: { view: "runs", workflow: definition.name },
+                      }),
+                  },
+                  {
+                    label: "Discard changes",
+                    icon: <Undo2 />,
+                    disabled: !draft.isChanged,
+                    onSelect: () => draft.settle(definition.text),
+                  },
+                  "line",
+                  { label: "Delete…", icon: <Trash2 />, danger: true, onSelect: () => setAsking("delete") },
+                ]}
+              />
+            </>
+          )}
+        </>
+      }
+    >
+      <div className="flex items-center justify-between gap-3">
+        <div className="lg:hidden">
+          <Segmented label="View" value={view} onChange={setView} options={VIEWS} />
+        </div>
+        <div className="max-lg:hidden">
+          <Segmented
+            label="Beside the text"
+            value={view === "text" ? "graph" : view}
+            onChange={setView}
+            options={VIEWS.filter((one) => one.value !== "text")}
+          />
+        </div>
+        <span role="status" className={classes("text-sm", verdict.ok ? "text-good-ink" : "text-bad-ink")}>
+          {verdict.words}
+        </span>
+      </div>
+      <div className="grid gap-4 lg:h-[calc(100dvh-15.5rem)] lg:min-h-112 lg:grid-cols-2">
+        <div
+          className={classes(
+            "flex h-[70dvh] min-h-0 min-w-0 flex-col overflow-hidden rounded-lg border border-line bg-raised shadow-sm lg:h-auto",
+            view !== "text" && "max-lg:hidden",
+          )}
+        >
+          <div className="min-h-0 flex-1">
+            <Suspense fallback={<Skeleton className="h-full w-full" />}>
+              <DefinitionEditor
+                text={draft.text}
+                problems={verdict.problems}
+                onChange={draft.change}
+                onSave={() => canSave && saveNow()}
+                goTo={goTo}
+              />
+            </Suspense>
+          </div>
+          <ProblemList problems={verdict.problems} onGo={(line, column) => goTo.current?.(line, column)} />
+        </div>
+        <div className={classes("min-h-0 min-w-0", view === "text" && "max-lg:hidden")}>
+          {view === "dry" ? (
+            <DryRun text={draft.text} channel={place.channel} inputs={verdict.inputs} ok={verdict.ok} />
+          ) : (
+            <Picture nodes={verdict.graph} name={name} />
+          )}
+        </div>
+      </div>
+      {asking === "run" && (
+        <RunDialog
+          definition={summary}
+          channel={place.scope === "project" ? place.channel : null}
+          onClose={() => setAsking(null)}
+        />
+      )}
+      {asking === "delete" && definition && (
+        <DeleteDefinition definition={definition} place={place} onClose={() => setAsking(null)} />
+      )}
+    </Page>
+  );
+}
+
+function Picture({ nodes, name }: { nodes: Parameters<typeof GraphPane>[0]["nodes"]; name: string }) {
+  const [selected, setSelected] = useState<string | null>(null);
+  const label = useMemo(() => `Graph of ${name}`, [name]);
+  return (
+    <GraphPane
+      label={label}
+      nodes={nodes}
+      selected={selected}
+      onSelect={setSelected}
+      className="h-[70dvh] lg:h-full"
+    />
+  );
+}
+
+function useSave(old: DefinitionText | undefined, place: Place, onSaved: (saved: DefinitionText) => void) {
+  const cache = useQueryClient();
+  return useMutation({
+    // Under another name it is another workflow; the old one stays.
+    mutationFn: ({ text, name }: { text: string; name: string | null }) =>
+      saveDefinition(text, old && name === old.name ? "update" : "add", place),
+    onSuccess: async (saved) => {
+      await cache.invalidateQueries({ queryKey: definitionsKey });
+      toast(`${saved.name} is saved`);
+      onSaved(saved);
+    },
+    onError: toast.error,
+  });
+}
+
+interface DeleteProps {
+  definition: DefinitionText;
+  place: Place;
+  onClose: () => void;
+}
+
+function DeleteDefinition({ definition, place, onClose }: DeleteProps) {
+  const navigate = useNavigate();
+  const remove = async () => {
+    try {
+      await deleteDefinition(definition.name, place);
+      toast(`${definition.name} is deleted`);
+      void navigate({ to: "/workflows" });
+    } catch (error) {
+      toast.error(error);
+    }
+  };
+  return (
+    <AlertDialog
+      open
+      danger
+      onClose={onClose}
+      title={`Delete ${definition.name}?`}
+      description="Its file is removed. Runs that go on keep the definition that they began with."
+      action="Delete"
+      onConfirm={remove}
+    />
+  );
+}
