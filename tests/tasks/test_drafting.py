@@ -33,7 +33,12 @@ def test_a_new_task_knows_its_next_time() -> None:
         ("@daily", "cron"),
         ("2h30m", "interval"),
         ("PT5M", "interval"),
+        ("0s", "interval"),
+        ("2 h", "interval"),
         ("2027-02-01T09:00Z", "once"),
+        ("2020-01-01", "once"),
+        ("0 9 * * mon", "cron"),
+        ("soon", "cron"),
         (None, "manual"),
     ],
 )
@@ -62,6 +67,23 @@ def test_the_type_of_a_schedule_is_seen(schedule: str | None, kind: str) -> None
 def test_what_could_not_run_is_refused_when_it_is_made(values: dict[str, Any], says: str) -> None:
     with pytest.raises(InvalidError, match=says):
         build(**values)
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"schedule": "61 * * * *", "type": "cron", "prompt": "x"}, "schedule"),
+        ({"schedule": "2020-01-01T00:00Z", "prompt": "x"}, "schedule"),
+        ({"schedule": "@daily", "timezone": "Nowhere/Land", "prompt": "x"}, "timezone"),
+        ({"schedule": "1h", "jitter_s": 7200, "prompt": "x"}, "jitter_s"),
+        ({"schedule": "1h", "prompt": "x", "budget": -1}, "budget"),
+        ({"schedule": "1h", "prompt": " "}, "prompt"),
+    ],
+)
+def test_what_is_refused_names_the_field_that_it_is_about(values: dict[str, Any], field: str) -> None:
+    with pytest.raises(InvalidError) as refused:
+        build(**values)
+    assert refused.value.data["field"] == field
 
 
 def test_a_change_that_does_not_touch_the_schedule_leaves_its_next_time() -> None:

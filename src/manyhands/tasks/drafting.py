@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, replace
 from datetime import datetime
@@ -144,17 +145,13 @@ def _type_for(old: Task, given: Mapping[str, Any]) -> TaskType:
 
 
 def guess_type(schedule: str | None) -> TaskType:
-    """The type of a schedule for which none was given."""
-    if not (schedule or "").strip():
+    """The type of a schedule for which none was given, by its looks; it may be wrong all the same."""
+    text = (schedule or "").strip()
+    if not text:
         return "manual"
-    kinds: tuple[TaskType, ...] = ("interval", "once")
-    for kind in kinds:
-        try:
-            read_schedule(kind, schedule, "UTC")
-        except ManyhandsError:
-            continue
-        return kind
-    return "cron"
+    if re.match(r"\d{4}-", text):
+        return "once"
+    return "interval" if re.match(r"[\dPp]", text) and len(text.split()) < 3 else "cron"
 
 
 def _check(task: Task) -> None:
