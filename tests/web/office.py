@@ -63,8 +63,8 @@ TALKS: dict[str, list[tuple[str, str]]] = {
             "The plan reads all of `order_items` (2.2 million rows). An index on `(order_id, sku)` would do.",
         ),
     ],
-    "Onboarding of Aiko": [
-        ("user", "What should Aiko read first?"),
+    "Onboarding": [
+        ("user", "What should somebody new read first?"),
         ("assistant", "Start with `docs/architecture.md`."),
     ],
     "Plan the offsite": [

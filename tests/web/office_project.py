@@ -91,9 +91,9 @@ Dates are shown in the customer's own zone and kept in UTC.
 """,
     "docs/people.md": """# Who does what
 
-- **Mira** looks after the checkout and everything about money.
-- **Jonas** looks after delivery.
-- **Aiko** is new and reads `docs/architecture.md` first.
+- The **checkout team** looks after payments and everything about money.
+- The **delivery team** looks after dates and carriers.
+- Whoever is new reads `docs/architecture.md` first.
 """,
     "docs/architecture.md": "# Architecture\n\nOne program, one database. Packages talk through `shared`.\n",
 }

@@ -18,7 +18,7 @@ NOTES = {
     "decisions.md": (
         f"# Decisions\n\n{FILLER}\n\n## Storage\n\nWe keep the orders in PostgreSQL.\n\n{FILLER}\n"
     ),
-    "people.md": f"# People\n\nMira looks after the physicians' portal. {MARKUP}\n",
+    "people.md": f"# People\n\nThe clinic team looks after the physicians' portal. {MARKUP}\n",
     "log/2026.txt": "The courier came late twice in May.\n",
     "blob.md": "\0\1\2 no text",
 }
@@ -132,7 +132,7 @@ def test_files_that_could_not_be_read_and_an_embedder_that_fails_are_told_of(
     page.get_by_role("button", name="All", exact=True).click()
     expect(files.get_by_role("listitem")).to_have_count(4)
     files.get_by_role("button", name="people.md").click()
-    expect(page.get_by_role("dialog")).to_contain_text("Mira looks after")
+    expect(page.get_by_role("dialog")).to_contain_text("clinic team looks after")
     page.keyboard.press("Escape")
     nowhere = {"memory_embedder": "openai:none", "memory_embedder_url": "http://127.0.0.1:9/v1"}
     status, answer = daemon.request("PATCH", "/settings", nowhere)

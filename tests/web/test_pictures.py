@@ -78,8 +78,8 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Office]:
         model = stack.enter_context(talking(answers))
         daemon = stack.enter_context(daemons(tmp_path / "home"))()
         report, release = furnish(daemon, model, tmp_path / "shop")
-        places = {str(tmp_path / "home"): "/home/ada/.manyhands", str(tmp_path / "shop"): "/home/ada/shop"}
-        places |= {str(Path.cwd()): "/home/ada", f":{model.port}": ":11434"}
+        places = {str(tmp_path / "home"): "/home/you/.manyhands", str(tmp_path / "shop"): "/home/you/shop"}
+        places |= {str(Path.cwd()): "/home/you", f":{model.port}": ":11434"}
         yield Office(daemon, report, release, schedule(daemon, release), places)
 
 

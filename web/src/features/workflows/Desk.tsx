@@ -1,21 +1,19 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { ArrowLeft, Ellipsis, History, Play, Save, Trash2, Undo2 } from "lucide-react";
+import { ArrowLeft, Play, Save } from "lucide-react";
 import { lazy, Suspense, useMemo, useRef, useState } from "react";
-import { AlertDialog } from "@/shared/ui/AlertDialog";
 import { Badge } from "@/shared/ui/Badge";
 import { Button } from "@/shared/ui/Button";
 import { classes } from "@/shared/ui/classes";
-import { IconButton } from "@/shared/ui/IconButton";
-import { Menu } from "@/shared/ui/Menu";
 import { Page } from "@/shared/ui/Page";
 import { Segmented } from "@/shared/ui/Segmented";
 import { Skeleton } from "@/shared/ui/Skeleton";
 import { toast } from "@/shared/ui/Toast";
+import { DeleteDefinition, DeskMenu } from "./DeskMenu";
 import { DryRun } from "./DryRun";
 import { GraphPane } from "./GraphPane";
 import { ProblemList } from "./ProblemList";
-import { type DefinitionText, definitionsKey, deleteDefinition, type Place, saveDefinition } from "./queries";
+import { type DefinitionText, definitionsKey, type Place, saveDefinition } from "./queries";
 import { RunDialog } from "./RunDialog";
 import { STARTER } from "./starter";
 import { useDraft } from "./useDraft";
@@ -36,6 +34,8 @@ const VIEWS = [
   { value: "dry", label: "Dry run" },
 ] as const;
 type View = (typeof VIEWS)[number]["value"];
+
+const MOODS = { good: "text-good-ink", bad: "text-bad-ink", unknown: "text-ink-soft" };
 
 /** Where a definition is written: its text beside its graph, and what is wrong at its place. */
 export function Desk({ definition, place: given }: DeskProps) {
@@ -99,27 +99,11 @@ export function Desk({ definition, place: given }: DeskProps) {
               >
                 Run
               </Button>
-              <Menu
-                trigger={<IconButton tone="plain" label="More actions" icon={<Ellipsis />} />}
-                entries={[
-                  {
-                    label: "Its runs",
-                    icon: <History />,
-                    onSelect: () =>
-                      void navigate({
-                        to: "/workflows",
-                        search: { view: "runs", workflow: definition.name },
-                      }),
-                  },
-                  {
-                    label: "Discard changes",
-                    icon: <Undo2 />,
-                    disabled: !draft.isChanged,
-                    onSelect: () => draft.settle(definition.text),
-                  },
-                  "line",
-                  { label: "Delete…", icon: <Trash2 />, danger: true, onSelect: () => setAsking("delete") },
-                ]}
+              <DeskMenu
+                name={definition.name}
+                isChanged={draft.isChanged}
+                onDiscard={() => draft.settle(definition.text)}
+                onDelete={() => setAsking("delete")}
               />
             </>
           )}
@@ -138,7 +122,7 @@ export function Desk({ definition, place: given }: DeskProps) {
             options={VIEWS.filter((one) => one.value !== "text")}
           />
         </div>
-        <span role="status" className={classes("text-sm", verdict.ok ? "text-good-ink" : "text-bad-ink")}>
+        <span role="status" className={classes("text-sm", MOODS[verdict.mood])}>
           {verdict.words}
         </span>
       </div>
@@ -211,34 +195,4 @@ function useSave(old: DefinitionText | undefined, place: Place, onSaved: (saved:
     },
     onError: toast.error,
   });
-}
-
-interface DeleteProps {
-  definition: DefinitionText;
-  place: Place;
-  onClose: () => void;
-}
-
-function DeleteDefinition({ definition, place, onClose }: DeleteProps) {
-  const navigate = useNavigate();
-  const remove = async () => {
-    try {
-      await deleteDefinition(definition.name, place);
-      toast(`${definition.name} is deleted`);
-      void navigate({ to: "/workflows" });
-    } catch (error) {
-      toast.error(error);
-    }
-  };
-  return (
-    <AlertDialog
-      open
-      danger
-      onClose={onClose}
-      title={`Delete ${definition.name}?`}
-      description="Its file is removed. Runs that go on keep the definition that they began with."
-      action="Delete"
-      onConfirm={remove}
-    />
-  );
 }

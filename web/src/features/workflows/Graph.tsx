@@ -102,7 +102,7 @@ function Drawn({ label, nodes, states, selected = null, onSelect }: GraphProps) 
         zoomOnScroll={false}
         zoomOnDoubleClick={false}
         preventScrolling={false}
-        minZoom={0.05}
+        minZoom={0.02}
         maxZoom={1.5}
         proOptions={{ hideAttribution: true }}
         style={{ backgroundColor: "transparent" }}
@@ -118,20 +118,17 @@ function Drawn({ label, nodes, states, selected = null, onSelect }: GraphProps) 
 }
 
 const MARGIN = 28;
+/** Smaller than this only shapes are seen. */
 const READABLE = 0.62;
+const SMALLEST = 0.4;
 
-/** All of it, unless that would be too small to read: then from its top on. */
-export function viewOf(picture: { width: number; height: number }, frame: { width: number; height: number }) {
-  const whole = Math.min(
-    (frame.width - 2 * MARGIN) / Math.max(1, picture.width),
-    (frame.height - 2 * MARGIN) / Math.max(1, picture.height),
-    1,
-  );
-  const zoom = Math.max(
-    whole,
-    Math.min(READABLE, (frame.width - 2 * MARGIN) / Math.max(1, picture.width)),
-    0.1,
-  );
+type Size = { width: number; height: number };
+
+/** All of it; with `readable` from its top on, where all of it would be too small to read. */
+export function viewOf(picture: Size, frame: Size, readable: boolean) {
+  const across = (frame.width - 2 * MARGIN) / Math.max(1, picture.width);
+  const whole = Math.min(across, (frame.height - 2 * MARGIN) / Math.max(1, picture.height), 1);
+  const zoom = readable ? Math.max(whole, Math.min(READABLE, across), SMALLEST) : whole;
   const free = frame.height - picture.height * zoom;
   return {
     x: (frame.width - picture.width * zoom) / 2,
@@ -144,11 +141,16 @@ function View({ width, height }: { width: number; height: number }) {
   const flow = useReactFlow();
   const frameWidth = useStore((store) => store.width);
   const frameHeight = useStore((store) => store.height);
-  const showAll = useCallback(() => {
-    if (frameWidth > 0 && frameHeight > 0)
-      void flow.setViewport(viewOf({ width, height }, { width: frameWidth, height: frameHeight }));
-  }, [flow, width, height, frameWidth, frameHeight]);
-  useEffect(showAll, [showAll]);
+  const show = useCallback(
+    (readable: boolean) => {
+      if (frameWidth > 0 && frameHeight > 0)
+        void flow.setViewport(
+          viewOf({ width, height }, { width: frameWidth, height: frameHeight }, readable),
+        );
+    },
+    [flow, width, height, frameWidth, frameHeight],
+  );
+  useEffect(() => show(true), [show]);
   return (
     <Panel
       position="bottom-right"
@@ -156,7 +158,7 @@ function View({ width, height }: { width: number; height: number }) {
     >
       <IconButton size="sm" label="Closer" icon={<Plus />} onClick={() => void flow.zoomIn()} />
       <IconButton size="sm" label="Further away" icon={<Minus />} onClick={() => void flow.zoomOut()} />
-      <IconButton size="sm" label="Show all" icon={<Maximize />} onClick={showAll} />
+      <IconButton size="sm" label="Show all" icon={<Maximize />} onClick={() => show(false)} />
     </Panel>
   );
 }

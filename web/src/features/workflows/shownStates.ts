@@ -65,6 +65,9 @@ function frameNote(node: RunNode, iterations: readonly Iteration[]): string {
   const count = node.iterations ?? iterations.length;
   const done = iterations.filter((one) => one.status === "success" || one.status === "skipped").length;
   const failed = iterations.filter((one) => one.status === "failed").length;
-  if (node.type === "foreach") return `${done} of ${count} done${failed > 0 ? `, ${failed} failed` : ""}`;
+  if (node.type === "foreach") {
+    const words = done === count ? `${count} done` : `${done} of ${count}`;
+    return failed > 0 ? `${words}, ${failed} failed` : words;
+  }
   return count === 1 ? "1 iteration" : `${count} iterations`;
 }

@@ -9,6 +9,7 @@ const NONE: readonly Problem[] = [];
 
 export interface Judged {
   ok: boolean;
+  mood: "good" | "bad" | "unknown";
   /** "No mistakes", "2 mistakes, 1 warning" */
   words: string;
   problems: readonly Problem[];
@@ -30,6 +31,7 @@ export function useVerdict(text: string, channel: string | null): Judged {
   const problems = found.data?.problems ?? NONE;
   return {
     ok: current && found.data?.ok === true,
+    mood: !current ? "unknown" : found.data?.ok ? "good" : "bad",
     words: found.isError ? "It could not be checked." : current ? wordsOf(problems) : "Checking…",
     problems,
     graph,
