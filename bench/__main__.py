@@ -28,6 +28,12 @@ NAMED_ONLY = ("peers", "clones", "prefect")
 
 
 def main(arguments: list[str]) -> int:
+    if "--help" in arguments or "-h" in arguments:
+        print(f"{__doc__} The names: {', '.join((*TOPICS, *NAMED_ONLY))}.")
+        return 0
+    if wrong := [option for option in arguments if option.startswith("-") and option != "--write"]:
+        print(f"There is no option {wrong[0]}; the one that there is is --write.", file=sys.stderr)
+        return 2
     names = [name for name in arguments if not name.startswith("-")] or list(TOPICS)
     if unknown := [name for name in names if name not in (*TOPICS, *NAMED_ONLY)]:
         known = ", ".join((*TOPICS, *NAMED_ONLY))

@@ -59,13 +59,18 @@ class Report:
         return [figure for figure in self.figures if not figure.holds]
 
     def write(self) -> None:
-        """Put the figures into the documentation, between its two marks."""
+        """Put the figures into the documentation, between its two marks; those of other topics stay."""
         text = DOCS.read_text(encoding="utf-8")
         head, _, rest = text.partition(START)
-        _, _, tail = rest.partition(END)
-        DOCS.write_text(f"{head}{START}\n{self._table()}{END}{tail}", encoding="utf-8")
+        before, _, tail = rest.partition(END)
+        DOCS.write_text(f"{head}{START}\n{self._table(self._kept(before))}{END}{tail}", encoding="utf-8")
 
-    def _table(self) -> str:
+    def _kept(self, before: str) -> list[str]:
+        measured = {figure.topic for figure in self.figures}
+        rows = [line for line in before.splitlines() if line.startswith("| ") and ": " in line]
+        return [row for row in rows if row.removeprefix("| ").partition(":")[0] not in measured]
+
+    def _table(self, kept: list[str]) -> str:
         machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
         lines = [
             f"\nMeasured on {machine}.\n",
@@ -76,7 +81,7 @@ class Report:
             f"| {figure.topic}: {figure.what} | {_value(figure)} | {_limit(figure)} | {figure.against} |"
             for figure in self.figures
         ]
-        return "\n".join(lines) + "\n"
+        return "\n".join(lines + kept) + "\n"
 
 
 def _line(figure: Figure) -> str:
