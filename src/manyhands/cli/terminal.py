@@ -31,7 +31,7 @@ _HIDDEN = {
 }
 _HIDDEN.pop(0x200D)  # joins emoji
 _TAGS = {code: f"\\U{code:08x}" for code in range(0xE0000, 0xE0080)}
-_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _ONE_LINE = {**_CONTROL, **_HIDDEN, **_TAGS}
 _MANY_LINES = {code: shown for code, shown in _ONE_LINE.items() if chr(code) not in "\n\t"}
 
@@ -69,8 +69,8 @@ def columns(stream: TextIO | None = None) -> int | None:
 
 
 def uncoloured(text: str) -> str:
-    """Without what tells a terminal of colours and titles."""
-    return _SEQUENCE.sub("", text) if "\x1b" in text else text
+    """Without colours, which change nothing of what is said; all else that a terminal would obey stays."""
+    return _COLOUR.sub("", text) if "\x1b" in text else text
 
 
 def one_line(text: str) -> str:
