@@ -89,6 +89,11 @@ _SHAPES = (
 )
 
 
+_SHORT = 2000
+"""Up to here one search for all needles at once is quicker than one for each."""
+_NEEDLE = re.compile("|".join(sorted({re.escape(needle) for shape in _SHAPES for needle in shape.needles})))
+
+
 class Redactor:
     """Takes secrets out of texts. Safe to use from any thread."""
 
@@ -116,6 +121,8 @@ class Redactor:
         if known is not None:
             text = known.sub(MASK, text)
         lowered = text.lower()
+        if len(lowered) <= _SHORT and _NEEDLE.search(lowered) is None:
+            return text
         for shape in _SHAPES:
             if any(needle in lowered for needle in shape.needles):
                 text = shape.pattern.sub(shape.replacement, text)

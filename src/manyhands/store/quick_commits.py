@@ -25,19 +25,18 @@ class QuickCommits:
         self._conn: Connection | None = None
         self.made = 0
 
-    def commit(self, jobs: Sequence[Job]) -> bool:
-        """One transaction for what is posted and for these; whether it was made, else nothing has changed."""
+    def commit(self, jobs: Sequence[Job], *, posted: bool = True) -> bool:
+        """One transaction for these, and for what is posted: whether it was made; else nothing changed."""
         if not self._posted.lock.acquire(blocking=False):
             return False
         try:
-            return self._commit(jobs)
+            return self._commit(jobs, self._posted.take() if posted else [])
         finally:
             self._posted.lock.release()
 
-    def _commit(self, jobs: Sequence[Job]) -> bool:
+    def _commit(self, jobs: Sequence[Job], posted: list[Job]) -> bool:
         if self._conn is None:
             self._conn = self._engine.connect()
-        posted = self._posted.take()
         if _committed(self._conn, [*posted, *jobs]):
             self.made += 1
             return True

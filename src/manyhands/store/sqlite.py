@@ -107,7 +107,7 @@ class SqliteStore:
     async def write_now(self, work: Work[T]) -> T:
         self._check_open()
         job = Job(work)
-        if self._commit_quickly([job]):
+        if self._commit_quickly([job], posted=False):  # whoever waits does not pay for what nobody waits for
             outcome: T = job.result
             return outcome
         return await self.write(work)
@@ -131,9 +131,9 @@ class SqliteStore:
             for job in jobs:
                 self._jobs.put(job)
 
-    def _commit_quickly(self, jobs: list[Job]) -> bool:
+    def _commit_quickly(self, jobs: list[Job], *, posted: bool = True) -> bool:
         """Whether it could be done here and now; else it is the writer's."""
-        made = self._quick.commit(jobs)
+        made = self._quick.commit(jobs, posted=posted)
         if made and self._quick.made % CHECKPOINT_EVERY == 0:
             self._jobs.put(Job(_nothing))
         return made
@@ -148,7 +148,7 @@ class SqliteStore:
 
     def _write_posted(self) -> None:
         self._post_planned = False
-        if self._posted:
+        if self._posted and not self._commit_quickly([]):
             self._jobs.put(Job(_nothing))
 
     async def flush(self) -> None:
