@@ -112,12 +112,24 @@ async def test_writers_use_wal_and_foreign_keys_and_the_file_is_private(
         assert (tmp_path / "manyhands.db").stat().st_mode & 0o077 == 0
 
 
-async def test_a_row_that_is_waited_for_takes_along_what_was_posted_before_it(sqlite_url: str) -> None:
+async def test_rows_that_share_a_commit_take_along_what_was_posted_before_them(sqlite_url: str) -> None:
     async with open_store(sqlite_url) as store:
         for number in range(3):
             store.post(lambda conn, number=number: put(conn, f"posted-{number}"))  # type: ignore[misc]
-        await store.write_now(lambda conn: put(conn, "waited for"))
+        await store.write_soon(lambda conn: put(conn, "waited for"))
         assert await store.read(count) == 4
+
+
+async def test_whoever_waits_for_a_row_does_not_wait_for_what_was_posted(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("manyhands.store.sqlite.POST_DELAY_S", 3600)
+    async with open_store(sqlite_url) as store:
+        store.post(lambda conn: put(conn, "posted"))
+        await store.write_now(lambda conn: put(conn, "waited for"))
+        assert await store.read(count) == 1
+        await store.flush()
+        assert await store.read(count) == 2
 
 
 async def test_posted_work_that_fails_takes_no_row_with_it(

@@ -79,7 +79,11 @@ export function ChatSidebar({ onGo }: { onGo?: () => void }) {
         />
       </div>
       <ul className="min-h-0 flex-1 overflow-y-auto px-2.5 pb-2">
-        {channels.isPending && <Loading />}
+        {channels.isPending && (
+          <li>
+            <Loading />
+          </li>
+        )}
         {channels.isError && <li className="px-2.5 text-sm text-bad-ink">The channels could not be read.</li>}
         {branches.map(({ channel, threads }) => (
           <li key={channel.id}>
