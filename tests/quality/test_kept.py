@@ -40,6 +40,7 @@ def test_what_is_broken_or_from_another_version_is_put_aside(tmp_path: Path, con
 def test_a_disk_that_refuses_costs_nothing_but_time(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     kept.save(kept.Kept(), tmp_path / "file" / "below")
+    assert kept.load(tmp_path / "file" / "below").facts == {}
 
 
 def test_an_untouched_file_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,14 +17,16 @@ ITERATIONS = 10
 ITEMS_AT_ONCE = 4
 
 
-class FlowBodies(FlowRecord):
+class FlowBodies(FlowRecord, ABC):
     """A run whose nodes may have bodies."""
 
+    @abstractmethod
     def _settle_all(self, frame: Frame) -> None:
-        raise NotImplementedError
+        """Begin what can begin in a frame."""
 
+    @abstractmethod
     def _conclude(self, frame: Frame, node: Node, record: NodeRun, outcome: Outcome) -> None:
-        raise NotImplementedError
+        """A node has come to its end."""
 
     def _open(self, frame: Frame, node: Node, record: NodeRun) -> None:
         """Begin the work on a node that has a body."""
