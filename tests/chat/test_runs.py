@@ -12,6 +12,7 @@ import pytest
 
 from manyhands import Hub
 from manyhands.approvals.types import ApprovalState
+from manyhands.chat.repeats import STOP_AFTER
 from manyhands.chat.types import RunOptions, RunStatus
 from manyhands.errors import ConflictError, InvalidError, NotFoundError
 from manyhands.events import Event
@@ -374,6 +375,17 @@ async def test_a_replay_tells_the_model_what_a_run_tells_it(tmp_path: Path, proj
     first, again = model.requests[0], model.requests[2]
     assert again.system == first.system
     assert [tool.schema for tool in again.tools] == [tool.schema for tool in first.tools]
+
+
+async def test_a_replay_of_a_run_that_went_in_circles_ends_where_the_run_did(
+    tmp_path: Path, project: Path
+) -> None:
+    circle = calls(("read_file", {"path": "notes.txt"}))
+    async with hub_with(tmp_path, *[circle] * (2 * STOP_AFTER)) as (hub, _):
+        events = await events_of(hub, await channel_of(hub, project), "go")
+        replayed = await hub.runs.replay(events[-1].data["id"])
+    assert replayed["diff"] == ""
+    assert f"same call {STOP_AFTER} times" in replayed["text"]
 
 
 async def test_a_replay_hears_what_was_said_during_the_run(tmp_path: Path, project: Path) -> None:

@@ -1,19 +1,19 @@
 """The agent loop: ask the model, act on the calls it asks for, let it observe the results, until it answers.
 
 What a model is, what tools there are and where things are stored is behind three Protocols, so that this
-file is only the
-loop. Nothing is kept here that the record does not have: a run that was cut goes on from its record.
+file is only the loop. Nothing is kept here that the record does not have: a run that was cut goes on from
+its record.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import anyio
 
-from manyhands.chat.repeats import STOP_AFTER, Repeats, warning
+from manyhands.chat.repeats import STOP_AFTER, Repeats, told, untold
 from manyhands.chat.types import RunStatus
 from manyhands.models.types import ModelRequest, Reply, ToolRequest, ToolSpec, Turn
 
@@ -134,10 +134,10 @@ class Loop:
 
     def _watched(self, call: ToolRequest, result: Turn) -> Turn:
         """The result, with a word to the model when it goes in circles."""
-        count = self.repeats.count(call.name, call.arguments, result.text)
+        text = untold(result.text)
+        count = self.repeats.count(call.name, call.arguments, text)
         self.most_repeats = max(self.most_repeats, count)
-        note = warning(count)
-        return result if note is None else _with_note(result, note)
+        return replace(result, text=told(text, count))
 
     def _stop_circles(self) -> None:
         if self.most_repeats >= STOP_AFTER:
@@ -146,14 +146,3 @@ class Loop:
                 f"Stopped: the model made the same call {STOP_AFTER} times with the same arguments and "
                 f"result.",
             )
-
-
-def _with_note(result: Turn, note: str) -> Turn:
-    return Turn(
-        "tool",
-        f"{result.text}\n\n{note}",
-        call_id=result.call_id,
-        tool=result.tool,
-        is_error=result.is_error,
-        attachments=result.attachments,
-    )

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 
 TELL_AFTER = 3
 STOP_AFTER = 6
+WARNING = (
+    "[You have made this same call {count} times with the same result. It will not change: "
+    "use what you have, try something else, or answer.]"
+)
+_TOLD = re.compile(r"\n\n" + re.escape(WARNING).replace(r"\{count\}", r"\d+") + r"\Z")
 
 
 class Repeats:
@@ -22,11 +28,11 @@ class Repeats:
         return self._seen[key]
 
 
-def warning(count: int) -> str | None:
-    """What the model is told along with the result."""
-    if count < TELL_AFTER:
-        return None
-    return (
-        f"[You have made this same call {count} times with the same result. It will not change: "
-        "use what you have, try something else, or answer.]"
-    )
+def told(text: str, count: int) -> str:
+    """A result with a word to the model when it goes in circles."""
+    return text if count < TELL_AFTER else f"{text}\n\n{WARNING.format(count=count)}"
+
+
+def untold(text: str) -> str:
+    """A result as the tool gave it; one from a record may have been told already."""
+    return _TOLD.sub("", text)
