@@ -78,23 +78,27 @@ def list_tools(
     wide: bool,
 ) -> None:
     """Every tool, with whether it is offered to a model."""
-    found = all_tools(session.api, chosen_channel(session.api, channel, directory))
+    channel_id = chosen_channel(session.api, channel, directory)
     found = [
         tool
-        for tool in found
+        for tool in all_tools(session.api, channel_id)
         if (not server or tool["serverName"] == server) and (not offered or tool["offered"])
     ]
     if as_json:
         print_json(found)
         return
     print_table(TABLE, [_row(tool) for tool in found], wide=wide)
+    say(paint(_summary(found, anywhere=channel_id is None), "dim"))
+
+
+def _summary(found: Sequence[Json], *, anywhere: bool) -> str:
+    """How many there are, and how to learn about the rest."""
     count = sum(bool(tool["offered"]) for tool in found)
-    say(
-        paint(
-            f"{plural(len(found), 'tool')}, {count} offered"
-            + ("" if count == len(found) else "; `manyhands tools why NAME` says why not"),
-            "dim",
-        )
+    told = f"{plural(len(found), 'tool')}, {count} offered"
+    if count == len(found):
+        return told
+    return (
+        told + ("; as in this directory: --dir ." if anywhere else "") + "; why not: manyhands tools why NAME"
     )
 
 

@@ -67,7 +67,7 @@ def root_of(invocation: Invocation) -> str:
     if not directory:
         raise ToolFault(
             "This channel has no directory, so there are no files to work with.",
-            hint="Use a channel that was made for a directory.",
+            hint="Use a channel that was made for a directory; on the command line, `--dir .`.",
         )
     root = os.path.realpath(directory)
     if not os.path.isdir(root):
