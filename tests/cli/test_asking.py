@@ -104,11 +104,13 @@ def test_a_permission_is_given_for_as_long_as_the_person_says(typed: str, answer
 
 @pytest.mark.requirement("L23")
 def test_the_exact_arguments_are_on_the_card(capsys: pytest.CaptureFixture[str]) -> None:
-    detail = {"arguments": {}, "arguments_text": '{\n  "path": "a⟨U+202E⟩b"\n}', "reason": "it writes"}
+    text = '{\n  "path": "a⟨U+202E⟩b"\n}'
+    detail = {"arguments": {}, "arguments_text": text, "reason": "it writes", "says_destructive": True}
     show_card({"id": "approval_1", "kind": "tool", "title": "files wants to write", "detail": detail})
     shown = capsys.readouterr().err
     assert '  {\n    "path": "a⟨U+202E⟩b"\n  }\n' in shown
-    assert "reason  it writes" in shown
+    assert "asks because  it writes" in shown
+    assert "it says of itself that it is destructive" in shown
 
 
 @pytest.mark.parametrize(("typed", "decision"), [("e", "approve"), ("n", "reject")])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
@@ -18,8 +18,9 @@ SHOWN_APART = {
     *("arguments", "arguments_text", "arguments_size", "arguments_cut", "schema", "message", "problem"),
     *("url", "mode", "elicitation_id"),
 }
-FOR_MACHINES = {"scopes", "rule_id", "annotations", "full_name"}
+FOR_MACHINES = {"scopes", "rule_id", "annotations", "full_name", "says_destructive"}
 KNOWN_ANYWAY: tuple[Any, ...] = (None, "", [], {}, "owner", "native")
+CALLED = {"reason": "asks because", "author_id": "for", "directory": "works in", "project": "server of"}
 
 
 def answer_here(api: Api, approval: Json) -> Json | None:
@@ -56,12 +57,19 @@ def card_lines(approval: Json) -> list[str]:
         lines.append(_indented(message))
     if "arguments_text" in detail:
         lines.append(_indented(str(detail["arguments_text"])))
+    if detail.get("says_destructive"):
+        lines.append(paint_error("  it says of itself that it is destructive", "yellow"))
+    return lines + [f"  {paint_error(key, 'dim')}  {text}" for key, text in _facts(approval["title"], detail)]
+
+
+def _facts(title: str, detail: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What else there is to know, each with what it is called."""
     for key, value in detail.items():
-        in_title = key in ("tool", "server") and str(value) in approval["title"]
-        if key not in SHOWN_APART | FOR_MACHINES and value not in KNOWN_ANYWAY and not in_title:
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            lines.append(f"  {paint_error(key, 'dim')}  {one_line(text)}")
-    return lines
+        in_title = key in ("tool", "server") and str(value) in title
+        if key in SHOWN_APART | FOR_MACHINES or value in KNOWN_ANYWAY or in_title:
+            continue
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield CALLED.get(key, key), one_line(text)
 
 
 def _ask(approval: Json) -> Json:
