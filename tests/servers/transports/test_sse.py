@@ -83,11 +83,11 @@ async def test_calls_under_way_fail_when_the_stream_ends(server: OddServer) -> N
 
 
 async def test_a_refusal_is_told_with_its_challenge(server: OddServer) -> None:
-    told: list[Unauthorized] = []
+    transport = SseTransport(server.url("/secret"))
     with pytest.raises(NeedsAuthError, match="HTTP 401"):
-        async with connected(SseTransport(server.url("/secret"), on_unauthorized=told.append)):
+        async with connected(transport):
             pass
-    assert told == [Unauthorized(401, "Bearer realm=odd")]
+    assert transport.unauthorized == Unauthorized(401, "Bearer realm=odd")
 
 
 @pytest.mark.parametrize(

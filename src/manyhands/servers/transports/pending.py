@@ -9,10 +9,8 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-import anyio
 from mcp.shared.message import SessionMessage
 from mcp.types import (
     ErrorData,
@@ -25,6 +23,7 @@ from mcp.types import (
 )
 
 from manyhands.servers.transports.listings import LISTINGS, mended_listing
+from manyhands.servers.transports.stream_ends import ReadEnd, StreamEnd
 from manyhands.servers.types import Repair
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ def _as_number(request_id: RequestId) -> RequestId:
     return int(request_id) if isinstance(request_id, str) and request_id.isdecimal() else request_id
 
 
-class WatchedRead:
+class WatchedRead(ReadEnd):
     """A read stream of the SDK whose answers pass through the pending requests."""
 
     def __init__(
@@ -130,15 +129,6 @@ class WatchedRead:
         """The sender's context, which the SDK looks for."""
         return getattr(self._inner, "last_context", None)
 
-    async def receive(self) -> SessionMessage | Exception:
-        try:
-            return await self.__anext__()
-        except StopAsyncIteration:
-            raise anyio.EndOfStream from None
-
-    def __aiter__(self) -> Self:
-        return self
-
     async def __anext__(self) -> SessionMessage | Exception:
         try:
             return self._noted(await self._inner.__anext__())
@@ -154,19 +144,8 @@ class WatchedRead:
     async def aclose(self) -> None:
         await self._inner.aclose()
 
-    async def __aenter__(self) -> Self:
-        return self
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._inner.aclose()
-
-
-class WatchedWrite:
+class WatchedWrite(StreamEnd):
     """A write stream of the SDK that tells the pending requests what goes out."""
 
     def __init__(self, inner: WriteStream[SessionMessage], pending: PendingRequests) -> None:
@@ -178,15 +157,4 @@ class WatchedWrite:
         await self._inner.send(item)
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
         await self._inner.aclose()

@@ -6,11 +6,8 @@ event over 1 MiB cannot be received.
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
-from types import TracebackType
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, cast
 
 import anyio
@@ -21,16 +18,10 @@ from mcp.types import JSONRPCError, JSONRPCRequest
 
 from manyhands.errors import NeedsAuthError, UnavailableError
 from manyhands.servers.transports.frames import Malformed, parse_line
-from manyhands.servers.transports.http_client import HttpListener, IsolatingClient, shown_url
-from manyhands.servers.transports.pending import PendingRequests, WatchedRead, WatchedWrite
-from manyhands.servers.transports.types import (
-    BAD_ANSWER,
-    DEFAULT_MAX_FRAME,
-    FRAME_TOO_LARGE,
-    TRANSPORT_FAILED,
-    TransportDiagnostics,
-    Unauthorized,
-)
+from manyhands.servers.transports.http_client import IsolatingClient, shown_url
+from manyhands.servers.transports.pending import WatchedRead, WatchedWrite
+from manyhands.servers.transports.remote import RemoteTransport
+from manyhands.servers.transports.types import BAD_ANSWER, FRAME_TOO_LARGE, TRANSPORT_FAILED
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -47,62 +38,12 @@ def _same_origin(one: httpx2.URL, other: httpx2.URL) -> bool:
     return (one.scheme, one.netloc) == (other.scheme, other.netloc)
 
 
-class SseTransport:
-    """One session with one endpoint; not to be entered twice. `unauthorized` holds the last refusal."""
-
-    def __init__(
-        self,
-        url: str,
-        *,
-        headers: Mapping[str, str] | None = None,
-        auth: httpx2.Auth | None = None,
-        max_frame: int = DEFAULT_MAX_FRAME,
-        on_unauthorized: Callable[[Unauthorized], None] | None = None,
-        on_stale_session: Callable[[], None] | None = None,
-    ) -> None:
-        self.unauthorized: Unauthorized | None = None
-        self.stale = False
-        self.closed = asyncio.Event()
-        self.on_stream: Callable[[bool], None] | None = None
-        self._url = url
-        self._headers = headers or {}
-        self._auth = auth
-        self._max_frame = max_frame
-        self._on_unauthorized = on_unauthorized
-        self._on_stale_session = on_stale_session
-        self._pending = PendingRequests()
-        self._garbage = 0
-        self._problem: str | None = None
-        self._began = time.monotonic()
-        self._session: AbstractAsyncContextManager[TransportStreams] | None = None
-
-    async def __aenter__(self) -> TransportStreams:
-        self._began = time.monotonic()
-        self._session = self._connected()
-        return await self._session.__aenter__()
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> bool | None:
-        assert self._session is not None
-        try:
-            return await self._session.__aexit__(exc_type, exc_value, traceback)
-        finally:
-            self.closed.set()
+class SseTransport(RemoteTransport):
+    """A session over one event stream and a POST for each message."""
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[TransportStreams]:
-        client = IsolatingClient(
-            self._url,
-            headers=self._headers,
-            auth=self._auth,
-            listener=HttpListener(self._refused, self._lost_session),
-            max_body=self._max_frame,
-        )
-        async with client, self._event_stream(client) as events:
+        async with self._client() as client, self._event_stream(client) as events:
             endpoint = await self._endpoint(events)
             incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
             write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
@@ -240,24 +181,3 @@ class SseTransport:
     async def _fail(self, request_id: int | str | None, code: int, text: str, incoming: _Incoming) -> None:
         for error in self._pending.failed(request_id, code, text):
             await incoming.send(SessionMessage(error))
-
-    def _refused(self, refusal: Unauthorized) -> None:
-        self.unauthorized = refusal
-        if self._on_unauthorized:
-            self._on_unauthorized(refusal)
-
-    def _lost_session(self) -> None:
-        self.stale = True
-        if self._on_stale_session:
-            self._on_stale_session()
-
-    def diagnostics(self) -> TransportDiagnostics:
-        """What is known of the connection."""
-        return TransportDiagnostics(
-            target=shown_url(self._url),
-            elapsed=time.monotonic() - self._began,
-            garbage=self._garbage,
-            problem=self._problem,
-            refused=self.unauthorized.status if self.unauthorized else None,
-            repairs=self._pending.repairs,
-        )

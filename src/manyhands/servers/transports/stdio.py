@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
@@ -33,6 +33,7 @@ from manyhands.servers.transports.frames import (
 )
 from manyhands.servers.transports.package_index import index_settings
 from manyhands.servers.transports.pending import PendingRequests
+from manyhands.servers.transports.stream_ends import ReadEnd, StreamEnd
 from manyhands.servers.transports.tails import ByteTail, ErrorOutput
 from manyhands.servers.transports.types import (
     BAD_ANSWER,
@@ -52,7 +53,7 @@ _MESSAGES_AT_ONCE = 32
 _WRITE_STALL = 30.0
 
 
-class _Inbox:
+class _Inbox(ReadEnd):
     """The read stream. Bytes come in from the child, messages go out to the SDK, at the SDK's pace."""
 
     def __init__(self, pending: PendingRequests, max_frame: int) -> None:
@@ -97,9 +98,7 @@ class _Inbox:
     async def __anext__(self) -> SessionMessage | Exception:
         self._handed_out += 1
         if self._handed_out % _MESSAGES_AT_ONCE == 0:
-            await asyncio.sleep(
-                0
-            )  # the SDK starts a task per message: let them run, or a flood piles them up
+            await asyncio.sleep(0)  # the SDK starts a task per message: let them run, or a flood piles up
         while not self._messages:
             if self._frames:
                 self._unpack(self._next_frame())
@@ -151,37 +150,17 @@ class _Inbox:
         self.garbage += 1
         self.garbage_tail.append(line[:_GARBAGE_LINE].rstrip() + b"\n")
 
-    async def receive(self) -> SessionMessage | Exception:
-        try:
-            return await self.__anext__()
-        except StopAsyncIteration:
-            raise anyio.EndOfStream from None
-
-    def __aiter__(self) -> Self:
-        return self
-
     async def aclose(self) -> None:
         self.end()
         self._frames.clear()
         self._messages.clear()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.aclose()
 
 
 def _weight(frame: bytes | Oversized) -> int:
     return len(frame) if isinstance(frame, bytes) else 0
 
 
-class _Outbox:
+class _Outbox(StreamEnd):
     """The write stream."""
 
     def __init__(self, child: Child, pending: PendingRequests, stall: float) -> None:
@@ -204,17 +183,6 @@ class _Outbox:
 
     async def aclose(self) -> None:
         self._closed = True
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.aclose()
 
 
 def _encoded(message: JSONRPCMessage) -> bytes:
