@@ -27,6 +27,7 @@ EPHEMERAL = frozenset(
         "run.thinking",
         "tool.progress",
         "quality.progress",
+        "quality.comparing",
         "memory.progress",
         "mcp.log",
         "mcp.stderr",

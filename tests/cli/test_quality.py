@@ -92,6 +92,6 @@ def test_the_gate_has_an_exit_code(served: CommandLine, repository: Repository) 
 def test_what_is_not_there_is_said(served: CommandLine, tmp_path: Path) -> None:
     ran = served("quality", "scan", "--dir", str(tmp_path / "gone"))
     assert (ran.code, "There is no directory" in ran.err) == (1, True)
-    served.ok("quality", "scan", "--dir", str(tmp_path))
+    assert "No source file was measured" in served.ok("quality", "scan", "--dir", str(tmp_path)).out
     assert "There are no functions." in served.ok("quality", "complexity", "--dir", str(tmp_path)).out
     assert "There are no copies." in served.ok("quality", "clones", "--dir", str(tmp_path)).out

@@ -1,130 +1,17 @@
-"""Near-duplicates: none missed within the distance, and no strangers in a cluster."""
+"""What a function is compared by, and which are compared at all."""
 
 from __future__ import annotations
 
-import itertools
-import random
-
-from manyhands.quality import clones
-from manyhands.quality.clones import Unit
 from manyhands.quality.languages import BY_NAME
 from manyhands.quality.parsing import parse
 
-ORIGINAL = """
-def total(orders, limit):
-    result = 0
-    for order in orders:
-        if order.price > limit and order.open:
-            result += order.price * 2
-        else:
-            log.debug("skipped %s", order)
-    return result
-"""
-RENAMED = (
-    ORIGINAL.replace("orders", "rows").replace("order", "row").replace("total", "summe").replace("2", "33")
-)
-OTHER = """
-def load(path):
-    with open(path) as file:
-        data = json.load(file)
-    try:
-        version = data["version"]
-    except KeyError:
-        raise ValueError(path) from None
-    return Config(version=version, values={key: str(value) for key, value in data.items()})
-"""
 
-
-def units(source: str, path: str, language: str = "python") -> list[Unit]:
-    facts = parse(source.encode(), BY_NAME[language])
-    return [
-        Unit(
-            path, item.start_line, item.end_line, item.name, item.whole_lines, item.fingerprint, item.shingles
-        )
-        for item in facts.functions
-        if item.fingerprint is not None
-    ]
-
-
-def test_a_copy_with_other_names_and_numbers_is_found() -> None:
-    (cluster,) = clones.find_clusters([*units(ORIGINAL + OTHER, "a.py"), *units(RENAMED, "b.py")])
-    assert [(unit.path, unit.name) for unit in cluster.units] == [("a.py", "total"), ("b.py", "summe")]
-    assert cluster.lines == 16
-    assert clones.duplicated_lines([cluster]) == 16
-
-
-def test_functions_of_different_make_are_no_copies() -> None:
-    assert clones.find_clusters([*units(ORIGINAL, "a.py"), *units(OTHER, "b.py")]) == []
-
-
-def test_what_is_shorter_than_five_lines_is_not_compared() -> None:
-    short = (
-        "def f(a):\n    b = [x + 1 for x in a if x > 2 and x < 9 or x == 4]\n    return {y: b for y in b}\n"
-    )
-    assert units(short, "a.py") == []
-
-
-def test_a_copy_in_typescript_of_javascript_is_found() -> None:
-    source = """function pick(list, most) {
-      let found = 0;
-      for (const item of list) {
-        if (item.size > most && item.ready) { found += item.size * 2; }
-        else { console.log("no", item); }
-      }
-      return found;
-    }"""
-    found = clones.find_clusters([*units(source, "a.js", "javascript"), *units(source, "b.ts", "typescript")])
-    assert len(found) == 1
-
-
-def test_every_pair_within_three_bits_is_found() -> None:
-    chance = random.Random(8)
-    prints = [chance.getrandbits(64) for _ in range(60)]
-    for origin in prints[:40]:
-        for bits in range(5):
-            changed = origin
-            for bit in chance.sample(range(64), bits):
-                changed ^= 1 << bit
-            prints.append(changed)
-    expected = [
-        (one, other)
-        for one, other in itertools.combinations(range(len(prints)), 2)
-        if (prints[one] ^ prints[other]).bit_count() <= 3
-    ]
-    assert clones.close_pairs(prints) == expected
-    assert expected
-
-
-def shingles(start: int, end: int) -> bytes:
-    return b"".join(number.to_bytes(4, "little") for number in range(start, end))
-
-
-def made(name: str, fingerprint: int, start: int, end: int) -> Unit:
-    return Unit(f"{name}.py", 1, 9, name, 9, fingerprint, shingles(start, end))
-
-
-def test_a_chain_of_copies_is_not_one_cluster() -> None:
-    # a is close to b and b to c, but c has drifted too far from a.
-    a, b, c = made("a", 0, 0, 100), made("b", 0b11, 8, 108), made("c", 0b1111, 16, 116)
-    found = clones.find_clusters([a, b, c])
-    assert [[unit.name for unit in cluster.units] for cluster in found] == [["a", "b"]]
-
-
-def test_equal_fingerprints_of_different_shingles_are_strangers() -> None:
-    assert clones.find_clusters([made("a", 5, 0, 100), made("b", 5, 500, 600)]) == []
-
-
-def test_a_function_and_the_one_nested_in_it_are_no_copies_of_each_other() -> None:
-    outer = Unit("a.py", 1, 20, "outer", 20, 7, shingles(0, 100))
-    inner = Unit("a.py", 2, 19, "outer.inner", 18, 7, shingles(0, 95))
-    assert clones.find_clusters([outer, inner]) == []
-
-
-def test_clusters_are_the_same_in_any_order() -> None:
-    found = [*units(ORIGINAL + OTHER, "a.py"), *units(RENAMED + OTHER, "b.py"), *units(OTHER, "c.py")]
-    forward, backward = clones.find_clusters(found), clones.find_clusters(reversed(found))
-    assert forward == backward
-    assert [len(cluster.units) for cluster in forward] == [3, 2]
+def test_what_has_five_lines_is_compared_and_what_has_four_is_not() -> None:
+    four = "def f(a):\n    b = a + 1\n\n    # what follows\n    c = b * 2\n    return c\n"
+    five = four.replace("    return", "    d = c - 1\n    return")
+    shown = [parse(text.encode(), BY_NAME["python"]).functions[0] for text in (four, five)]
+    assert [one.whole_lines for one in shown] == [4, 5]
+    assert [one.fingerprint is None for one in shown] == [True, False]
 
 
 def test_overloads_that_only_declare_are_no_copies() -> None:

@@ -26,7 +26,7 @@ def test_a_summary_gives_the_numbers_and_their_reasons(tmp_path: Path) -> None:
         "16 of 25 lines are in functions that have copies (1 group).",
     ]
     assert metrics["complexity"]["reasons"] == [
-        "1 of 5 functions are over a threshold.",
+        "1 of 5 functions is over a threshold.",
         "parameters over 5: 1.",
     ]
     mean = geo_mean([metric["score"] for metric in metrics.values()])
@@ -34,11 +34,31 @@ def test_a_summary_gives_the_numbers_and_their_reasons(tmp_path: Path) -> None:
 
 
 def test_files_say_what_harms_in_them(tmp_path: Path) -> None:
-    rows = {row["path"]: row for row in contents.lists(scan(write(tmp_path, SHOP)))["files"]}
+    written = contents.lists(scan(write(tmp_path, SHOP)))["files"]
+    rows = {row["path"]: row for row in map(json.loads, written)}
     prices = rows["shop/prices.py"]
     assert (prices["duplicated"], prices["in_cycle"], prices["functions"]) == (8, True, 2)
     assert prices["harm"] == round(1 - (8 + 2 * 5 / 7) / 10, 4)
     assert rows["shop/main.py"]["harm"] == 0
+
+
+def test_functions_are_listed_with_all_that_was_measured_the_worst_first(tmp_path: Path) -> None:
+    odd = {'shop/\u00e9 ".py': "def lost():\n    pass\n"}
+    first, *rest = map(json.loads, contents.lists(scan(write(tmp_path, SHOP | odd)))["functions"])
+    assert first == {
+        "path": "shop/prices.py",
+        "name": "many",
+        "line": 14,
+        "end_line": 15,
+        "cyclomatic": 1,
+        "cognitive": 0,
+        "nesting": 0,
+        "parameters": 7,
+        "lines": 2,
+        "score": 0.7143,
+        "over": ["parameters"],
+    }
+    assert {row["path"] for row in rest} == {*SHOP, *odd} - {"shop/__init__.py"}
 
 
 def test_nothing_measured_has_reasons_that_say_so(tmp_path: Path) -> None:

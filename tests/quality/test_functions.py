@@ -111,6 +111,16 @@ COUNTED = {
         "class A:\n    def f(self, a, /, b, *, c=1, **rest):\n        pass\n",
         (1, 0, 0, 4, 2),
     ),
+    "a receiver with a type is none either": (
+        "python",
+        "class A:\n    def f(self: Self, a: int) -> Self:\n        return self\n",
+        (1, 0, 0, 1, 2),
+    ),
+    "nor is the `this` of a script with types": (
+        "typescript",
+        "function f(this: Window, a?: number) { return a; }",
+        (1, 0, 0, 1, 1),
+    ),
     "strings and comments that go on add no lines": (
         "python",
         'def f():\n    """One.\n\n    Two.\n    """\n    # why\n\n    return 1\n',

@@ -37,7 +37,7 @@ def test_a_cycle_is_one_layer_and_names_its_files() -> None:
 
 
 def test_an_empty_graph_has_nothing() -> None:
-    assert graph.describe({}) == graph.GraphFacts(0, 0, (), 0, None, 0)
+    assert graph.describe({}) == graph.GraphFacts(0, 0, (), 0, None)
 
 
 def test_a_chain_of_many_thousand_files_does_not_exhaust_the_stack() -> None:
@@ -52,11 +52,13 @@ def test_communities_that_stand_apart_are_found() -> None:
     assert len({communities[f"g0/{member}"] for member in range(5)}) == 1
     assert len(set(communities.values())) == 4
     # by hand: 4 groups of 10 links and 4 between: Q = 4 * (10/44 - (22/88)^2)
-    assert graph.modularity(edges, communities) == pytest.approx(4 * (10 / 44 - (22 / 88) ** 2))
+    found = graph.communities_of(edges, communities)
+    assert [(len(one.files), one.links, one.degree) for one in found] == [(5, 10, 22)] * 4
+    assert graph.modularity(found) == pytest.approx(4 * (10 / 44 - (22 / 88) ** 2))
 
 
 def test_one_community_for_all_is_worth_nothing() -> None:
-    assert graph.modularity(DIAMOND, dict.fromkeys(DIAMOND, 0)) == 0.0
+    assert graph.modularity(graph.communities_of(DIAMOND, dict.fromkeys(DIAMOND, 0))) == 0.0
 
 
 def test_the_same_graph_gives_the_same_numbers_in_any_order() -> None:

@@ -9,7 +9,7 @@ from manyhands.quality.functions import FunctionFacts
 from manyhands.quality.graph import GraphFacts
 from manyhands.quality.metrics import Metric, Redundancy
 
-NOTHING = GraphFacts(0, 0, (), 0, None, 0)
+NOTHING = GraphFacts(0, 0, (), 0, None)
 
 
 def function(**values: int) -> FunctionFacts:
@@ -18,7 +18,7 @@ def function(**values: int) -> FunctionFacts:
 
 
 def a_graph(*, linked: int = 20, modularity: float | None = 0.2, depth: int = 3) -> GraphFacts:
-    return GraphFacts(20, linked, (), depth, modularity, 2)
+    return GraphFacts(20, linked, (), depth, modularity)
 
 
 def test_with_nothing_to_judge_every_score_is_one() -> None:
@@ -35,7 +35,7 @@ def test_modularity_is_full_at_two_fifths_and_not_judged_below_ten_linked_files(
 
 
 def test_cycles_are_the_share_of_files_outside_of_any() -> None:
-    assert metrics.judge_cycles(GraphFacts(8, 4, (("a", "b"),), 1, None, 0)).score == 0.75
+    assert metrics.judge_cycles(GraphFacts(8, 4, (("a", "b"),), 1, None)).score == 0.75
 
 
 @pytest.mark.parametrize(("depth", "score"), [(1, 1.0), (6, 1.0), (18, 0.5), (30, 0.0), (99, 0.0)])
@@ -70,7 +70,8 @@ def test_a_function_is_as_good_as_its_worst_dimension(values: dict[str, int], sc
 
 
 def test_long_functions_weigh_more() -> None:
-    judged = metrics.judge_complexity([function(lines=30), function(lines=10, cyclomatic=20)])
+    functions = [function(lines=30), function(lines=10, cyclomatic=20)]
+    judged = metrics.judge_complexity(metrics.earn(metrics.function_score(one), one) for one in functions)
     assert judged.score == pytest.approx((30 * 1 + 10 * 0.5) / 40)
 
 

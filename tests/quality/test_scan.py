@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 
+from manyhands.quality import contents
 from manyhands.quality import scan as scanning
 from manyhands.quality.scan import Control, ScanCancelled, read_layout, scan
+from tests.quality.projects import COPIED, MANY, write
 
 FILES = {
     "app/__init__.py": "",
@@ -122,27 +125,37 @@ def test_the_layout_reads_paths_and_modules(tmp_path: Path) -> None:
     ]
 
 
-def test_whatever_was_known_before_the_same_tree_gives_the_same_report(project: Path) -> None:
-    def change(path: str, text: str | None) -> None:
-        if text is None:
-            (project / path).unlink()
-        else:
-            (project / path).write_text(text, encoding="utf-8")
+def _pick(chance: random.Random, number: int) -> str | None:
+    """A file of chance: imports, copies of different make, names that are used or not; none: it goes."""
+    if number > 6 and chance.random() < 0.2:
+        return None
+    lines = [f"import app.m{chance.randrange(9)}" for _ in range(chance.randrange(3))]
+    for _ in range(chance.randrange(4)):
+        copied = COPIED.format(name=f"f{chance.randrange(12)}")
+        extra = "    total = sum(found)\n" * chance.randrange(3)
+        lines.append(copied.replace("    return found", f"{extra}    return f{chance.randrange(12)}"))
+    if chance.random() < 0.3:
+        lines.append(MANY)
+    return "\n".join(lines) + "\n"
 
-    changes = (
-        (
-            "app/main.py",
-            "import app.latin\nfrom app import orders\n\norders.lost()\n",
-        ),
-        ("app/new.py", "import app.main\n"),
-        ("app/latin.py", "import app.new\n\n\ndef g():\n    return 2\n"),
-        ("app/orders.py", None),
-        ("app/orders.py", "import app.new\n"),
-    )
-    kept = scan(project).kept
-    for path, text in changes:
-        change(path, text)
-        found = scan(project, kept=kept)
-        assert found.report == scan(project).report
+
+def test_whatever_was_known_before_the_same_tree_gives_the_same_report(tmp_path: Path) -> None:
+    chance = random.Random(8)
+    kept = scan(tmp_path).kept
+    seen: dict[str, set[int]] = {"cycles": set(), "copies": set(), "unused": set()}
+    for number in range(60):
+        text = _pick(chance, number)
+        path = tmp_path / f"app/m{chance.randrange(9)}.py"
+        if text is None:
+            path.unlink(missing_ok=True)
+        else:
+            write(tmp_path, {f"app/{path.name}": text})
+        found, fresh = scan(tmp_path, kept=kept), scan(tmp_path)
+        assert found.report == fresh.report
+        assert contents.lists(found) == contents.lists(fresh)
+        assert contents.summarize(found) | {"measured": 0} == contents.summarize(fresh) | {"measured": 0}
         kept = found.kept
-    assert found.report.graph.cycles != ()
+        seen["cycles"].add(len(found.report.graph.cycles))
+        seen["copies"].add(len(found.report.clusters))
+        seen["unused"].add(len(found.report.unreferenced))
+    assert all(len(counts) > 1 for counts in seen.values()), "the trees were all alike"

@@ -88,7 +88,7 @@ async def test_all_lists_of_a_snapshot_survive_a_restart(
             "links": [["shop/orders.py", "shop/prices.py"], ["shop/prices.py", "shop/orders.py"]],
         }
     ]
-    assert {"path": "shop/main.py", "imports": ["shop/orders.py"]} in before["graph"]
+    assert {"path": "shop/main.py", "imports": ["shop/orders.py"], "community": 1} in before["graph"]
     assert [one["name"] for one in before["unused"]] == ["lost", "many"]
     assert [one["path"] for one in before["files"]] == sorted(SHOP)
 
@@ -292,6 +292,21 @@ async def test_a_gate_fails_on_new_problems_only(hub: Hub, repository: Repositor
     lenient = await hub.quality.gate(repository.path, "main", {"clones": False, "parameters": 9})
     assert lenient.passed
     assert list(hub.home.quality.glob("base-*")) == []
+
+
+async def test_a_comparison_tells_how_far_it_is(hub: Hub, channel: Channel) -> None:
+    told: list[Event] = []
+    async with hub.bus.subscribe() as events:
+        await hub.quality.compare(channel.id, "main")
+        hub.bus.publish("test.over", {})
+        async for event in events:
+            if event.type == "test.over":
+                break
+            told.append(event)
+    assert {(event.type, event.channel_id) for event in told} == {("quality.comparing", channel.id)}
+    phases = list(dict.fromkeys(event.data["phase"] for event in told))
+    assert phases == ["checking out the base", "measuring", "measuring the base", "comparing"]
+    assert {"phase": "measuring", "done": 5, "total": 5, "share": 1.0} in [event.data for event in told]
 
 
 async def test_a_gate_compares_with_where_the_work_left_the_base(hub: Hub, repository: Repository) -> None:

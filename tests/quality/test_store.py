@@ -13,7 +13,7 @@ from manyhands.clock import SystemClock
 from manyhands.events import EventBus
 from manyhands.ids import new_id
 from manyhands.quality import store as rows
-from manyhands.quality.packing import PIECE, pack, unpack
+from manyhands.quality.packing import PIECE, pack, unpack, write
 from manyhands.quality.types import Snapshot
 from manyhands.store.engine import Store
 
@@ -31,7 +31,7 @@ async def test_snapshots_are_kept_by_branch_with_the_lists_of_the_newest(store: 
         summary = {"quality_signal": 5, "metrics": {}}
         snapshot = Snapshot(new_id("scan"), channel.id, branch, "c0ffee", "/work", 5, summary, now)
         made.append(replace(snapshot, scanned_at=now.replace(microsecond=0)))
-        pieces = list(pack("functions", ROWS))
+        pieces = list(pack("functions", [write(row) for row in ROWS]))
         await store.write(partial(rows.add_snapshot, snapshot=made[-1], pieces=pieces, most=10))
     first, second, other = made
     assert await store.read(lambda conn: rows.newest(conn, channel.id, "main")) == second

@@ -140,8 +140,16 @@ def test_another_branch_is_told_of_and_what_is_new_in_it_is_found_by_comparing(
     page = open_page(at(daemon, channel_id, "compare"))
     banner = page.get_by_role("status").filter(has_text="checked out")
     expect(banner).to_contain_text("These numbers are of main, but work is checked out")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/quality/compare", hold, times=1)
     page.get_by_role("textbox", name="Branch, tag or commit").fill("main")
     page.get_by_role("tabpanel").get_by_role("button", name="Compare").click()
+    expect(page.get_by_role("progressbar", name="How far the comparison is")).to_be_visible()
+    held[0].continue_()
     expect(page.get_by_role("region", name="New problems")).to_contain_text("tangled")
     expect(page.get_by_role("region", name="Functions that changed")).to_contain_text("lost")
     page.get_by_role("textbox", name="Branch, tag or commit").fill("no-such-branch")

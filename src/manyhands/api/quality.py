@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field
 
 from manyhands.api import schemas
@@ -160,10 +161,11 @@ class MeasuredFile(schemas.Answer):
 
 
 class FileImports(schemas.Answer):
-    """The files of the project that a file imports."""
+    """The files of the project that a file imports, and the community that it was found to belong to."""
 
     path: str
     imports: list[str]
+    community: int | None = Field(None, description="Its number, the largest first; none without links.")
 
 
 class UnusedShown(schemas.Answer):
@@ -292,31 +294,50 @@ async def list_metrics(hub: HubOf, channel_id: str) -> schemas.Items[NamedMetric
     return items(ordered, None, lambda item: NamedMetric(name=item[0], **item[1]))
 
 
-async def _page(hub: Hub, channel_id: str, part: Part, limit: int, cursor: str | None) -> schemas.Items[Any]:
-    """A page of a list of the snapshot; the cursor is a position."""
-    _, checked = slice_page(range(0), limit, cursor)
-    assert checked is None
-    offset = int(cursor or 0)
-    found = await hub.quality.rows(channel_id, part, offset, limit)
-    after = str(offset + limit) if offset + limit < found.total else None
-    return items(found.items, after, lambda row: row)
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The lists of a channel's snapshot, and the page of them that the query names."""
+
+    hub: Hub
+    channel_id: str
+    limit: int
+    cursor: str | None
+
+    async def page(self, part: Part) -> schemas.Items[Any]:
+        """The page of one that is in the wanted order already; the cursor is a position."""
+        _, checked = slice_page(range(0), self.limit, self.cursor)
+        assert checked is None
+        offset = int(self.cursor or 0)
+        found = await self.hub.quality.rows(self.channel_id, part, offset, self.limit)
+        after = str(offset + self.limit) if offset + self.limit < found.total else None
+        return items(found.items, after, lambda row: row)
+
+    async def page_of(
+        self, part: Part, arrange: Callable[[Sequence[Json]], Sequence[Json]]
+    ) -> schemas.Items[Any]:
+        """The same in an order of one's own, for which all of it is read."""
+        everything = (await self.hub.quality.rows(self.channel_id, part)).items
+        page, after = slice_page(arrange(everything), self.limit, self.cursor)
+        return items(page, after, lambda row: row)
+
+
+async def lists_of(hub: HubOf, channel_id: str, limit: Limit = PAGE, cursor: Cursor = None) -> Lists:
+    return Lists(hub, channel_id, limit, cursor)
+
+
+ListsOf = Annotated[Lists, Depends(lists_of)]
 
 
 @router.get("/complexity")
 async def list_functions(
-    hub: HubOf,
-    channel_id: str,
+    lists: ListsOf,
     sort: Annotated[Sorting, Query(description="What comes first: the most of this.")] = "harm",
     q: Annotated[str | None, Query(max_length=500, description="Part of a path or a name.")] = None,
-    limit: Limit = PAGE,
-    cursor: Cursor = None,
 ) -> schemas.Items[FunctionShown]:
     """Every function, the one that harms most first."""
     if sort == "harm" and not q:
-        return await _page(hub, channel_id, "functions", limit, cursor)
-    everything = (await hub.quality.rows(channel_id, "functions")).items
-    page, after = slice_page(_arranged(everything, sort, q), limit, cursor)
-    return items(page, after, lambda row: row)
+        return await lists.page("functions")
+    return await lists.page_of("functions", lambda rows: _arranged(rows, sort, q))
 
 
 def _arranged(rows: Sequence[Json], sort: Sorting, q: str | None) -> Sequence[Json]:
@@ -331,35 +352,27 @@ def _arranged(rows: Sequence[Json], sort: Sorting, q: str | None) -> Sequence[Js
 
 
 @router.get("/clones")
-async def list_clones(
-    hub: HubOf, channel_id: str, limit: Limit = PAGE, cursor: Cursor = None
-) -> schemas.Items[CloneCluster]:
+async def list_clones(lists: ListsOf) -> schemas.Items[CloneCluster]:
     """Groups of copies, those with most lines first."""
-    return await _page(hub, channel_id, "clones", limit, cursor)
+    return await lists.page("clones")
 
 
 @router.get("/cycles")
-async def list_cycles(
-    hub: HubOf, channel_id: str, limit: Limit = PAGE, cursor: Cursor = None
-) -> schemas.Items[CycleShown]:
+async def list_cycles(lists: ListsOf) -> schemas.Items[CycleShown]:
     """Import cycles, the largest first."""
-    return await _page(hub, channel_id, "cycles", limit, cursor)
+    return await lists.page("cycles")
 
 
 @router.get("/graph")
-async def list_imports(
-    hub: HubOf, channel_id: str, limit: Limit = PAGE, cursor: Cursor = None
-) -> schemas.Items[FileImports]:
+async def list_imports(lists: ListsOf) -> schemas.Items[FileImports]:
     """What each file imports of the project, by path."""
-    return await _page(hub, channel_id, "graph", limit, cursor)
+    return await lists.page("graph")
 
 
 @router.get("/unused")
-async def list_unused(
-    hub: HubOf, channel_id: str, limit: Limit = PAGE, cursor: Cursor = None
-) -> schemas.Items[UnusedShown]:
+async def list_unused(lists: ListsOf) -> schemas.Items[UnusedShown]:
     """Functions that nothing refers to, by path."""
-    return await _page(hub, channel_id, "unused", limit, cursor)
+    return await lists.page("unused")
 
 
 @router.get("/files")
@@ -370,7 +383,7 @@ async def list_files(
     cursor: Cursor = None,
 ) -> schemas.Items[MeasuredFile]:
     """The files by path with size and harm, for a treemap; many at once are allowed here."""
-    return await _page(hub, channel_id, "files", limit, cursor)
+    return await Lists(hub, channel_id, limit, cursor).page("files")
 
 
 @router.get("/history")

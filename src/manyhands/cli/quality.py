@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from manyhands.cli import quality_view as view
@@ -183,13 +185,20 @@ def gate(
     body = {"base": base, "rules": {**rules, **({"exclude": list(exclude)} if exclude else {})}}
     api = session.api
     channel = _channel(api, directory, make=True)
-    with Progress(f"comparing with {base or 'the base'}"):
-        found = api.request("POST", _place(channel, "compare"), body, timeout=LONG_TIMEOUT_S)
+    with Progress(f"comparing with {base or 'the base'}") as progress:
+        hear = partial(_hear, channel_id=channel["id"], progress=progress)
+        with api.follow(hear):
+            found = api.request("POST", _place(channel, "compare"), body, timeout=LONG_TIMEOUT_S)
     if as_json:
         print_json(found)
     else:
         view.print_gate(found, with_changes=with_changes)
     return 0 if found["passed"] else FAILED
+
+
+def _hear(event: Json, *, channel_id: str, progress: Progress) -> None:
+    if event["type"] == "quality.comparing" and event["channel_id"] == channel_id:
+        progress.detail(_progress(event["data"]))
 
 
 def _threshold(text: str) -> tuple[str, int]:

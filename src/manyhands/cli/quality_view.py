@@ -98,6 +98,8 @@ def _facts(snapshot: Json) -> str:
 
 def _warnings(snapshot: Json) -> list[str]:
     found = []
+    if not snapshot["files"]:
+        found.append("No source file was measured: there was nothing to judge, and the number says nothing.")
     if snapshot["branch_mismatch"]:
         now = snapshot["current_branch"] or "no branch"
         found.append(f"This is of another branch than the one checked out now ({now}): scan again.")
@@ -120,8 +122,9 @@ def _metrics(metrics: Json) -> object:
     for name, metric in sorted(metrics.items(), key=lambda item: item[1]["score"]):
         score = metric["score"]
         full = round(score * BAR)
-        bar = Text.assemble(("█" * full, _colour(score)), ("░" * (BAR - full), "dim"))
-        table.add_row(name, Text(f"{score:.3f}", style=_colour(score)), bar, " ".join(metric["reasons"]))
+        colour = _colour(score) if metric["raw"] is not None else "dim"
+        bar = Text.assemble(("█" * full, colour), ("░" * (BAR - full), "dim"))
+        table.add_row(name, Text(f"{score:.3f}", style=colour), bar, " ".join(metric["reasons"]))
     return table
 
 

@@ -53,6 +53,8 @@ def _report(shown: Shown) -> str:
         f"Quality signal {whole['quality_signal']} of 10000{change}, geo mean {whole['geo_mean']:.4f}.",
         f"{counts}; scanned {whole['scanned_at']} on {_branch(whole['branch'])}.",
     ]
+    if not whole["files"]:
+        lines.append("No source file was measured: the number says nothing.")
     if shown.branch_mismatch:
         now = _branch(whole["current_branch"])
         lines.append(f"This is another branch than now ({now}): call quality_scan for this one.")

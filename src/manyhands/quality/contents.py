@@ -6,18 +6,22 @@ imports), `unused` functions by path.
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from posixpath import dirname
 
-from manyhands.quality import clones, metrics
+from manyhands.quality import clusters
+from manyhands.quality.clusters import Cluster
 from manyhands.quality.functions import FunctionFacts
-from manyhands.quality.graph import longest_chain
+from manyhands.quality.graph import Community
+from manyhands.quality.packing import write
 from manyhands.quality.parsing import FileFacts
 from manyhands.quality.reasons import explain
 from manyhands.quality.report import Report
 from manyhands.quality.scan import Scan
-from manyhands.quality.types import Json
+from manyhands.quality.types import Json, Part
 
 SHOWN = 10
 """How many of the worst stand in the summary itself."""
@@ -56,22 +60,23 @@ def _left_out(scan: Scan) -> Json:
 
 
 def _languages(files: Mapping[str, FileFacts]) -> Json:
-    count: Counter[str] = Counter()
+    many: Counter[str] = Counter()
     lines: Counter[str] = Counter()
     for facts in files.values():
-        count[facts.language] += 1
+        many[facts.language] += 1
         lines[facts.language] += facts.lines
-    ordered = sorted(count, key=lambda name: (-lines[name], name))
-    return {name: {"files": count[name], "loc": lines[name]} for name in ordered}
+    ordered = sorted(many, key=lambda name: (-lines[name], name))
+    return {name: {"files": many[name], "loc": lines[name]} for name in ordered}
 
 
 def _metrics(report: Report) -> Json:
     worst = {
+        "modularity": [_community_row(one) for one in report.graph.communities[:SHOWN]],
         "cycles": [{"files": list(cycle)[:SHOWN], "size": len(cycle)} for cycle in _by_size(report)[:SHOWN]],
-        "depth": [{"chain": longest_chain(report.edges)}],
+        "depth": [{"chain": list(report.graph.chain)}],
         "equality": _largest(report),
         "redundancy": [_unused_row(path, function) for path, function in report.unreferenced[:SHOWN]],
-        "complexity": [row for row in map(_function_row, report.worst(SHOWN)) if row["score"] < 1],
+        "complexity": [json.loads(row.text) for row in report.ranking[:SHOWN] if row.score < 1],
     }
     return {
         name: {
@@ -96,42 +101,41 @@ def _largest(report: Report) -> list[Json]:
 # --- lists
 
 
-def lists(scan: Scan) -> dict[str, list[Json]]:
-    """Every list of a snapshot."""
+def lists(scan: Scan) -> dict[Part, list[str]]:
+    """Every list of a snapshot, its rows written as JSON."""
     report = scan.report
-    return {
-        "functions": [_function_row(row) for row in report.worst_functions()],
-        "clones": [_cluster_row(number, cluster) for number, cluster in enumerate(report.clusters, 1)],
+    rows: dict[Part, Iterable[Json]] = {
+        "clones": map(_cluster_row, count(1), report.clusters),
         "cycles": [_cycle_row(number, cycle, report) for number, cycle in enumerate(_by_size(report), 1)],
         "files": _file_rows(scan),
-        "graph": [{"path": path, "imports": list(targets)} for path, targets in report.edges.items()],
-        "unused": [_unused_row(path, function) for path, function in report.unreferenced],
+        "graph": _graph_rows(report),
+        "unused": (_unused_row(path, function) for path, function in report.unreferenced),
     }
+    functions: dict[Part, list[str]] = {"functions": [row.text for row in report.ranking]}
+    return functions | {part: [write(row) for row in some] for part, some in rows.items()}
 
 
-def _function_row(row: tuple[str, FunctionFacts]) -> Json:
-    path, function = row
-    score = metrics.function_score(function)
+def _community_row(community: Community) -> Json:
     return {
-        "path": path,
-        "name": function.name,
-        "line": function.start_line,
-        "end_line": function.end_line,
-        "cyclomatic": function.cyclomatic,
-        "cognitive": function.cognitive,
-        "nesting": function.nesting,
-        "parameters": function.parameters,
-        "lines": function.lines,
-        "score": round(score, 4),
-        "over": metrics.over(function) if score < 1 else [],
+        "size": len(community.files),
+        "links": community.links,
+        "degree": community.degree,
+        "files": list(community.files[:SHOWN]),
     }
+
+
+def _graph_rows(report: Report) -> Iterator[Json]:
+    """`community`: its place among them, the largest first; none for a file without links."""
+    home = {path: at for at, one in enumerate(report.graph.communities, 1) for path in one.files}
+    for path, targets in report.edges.items():
+        yield {"path": path, "imports": targets, "community": home.get(path)}
 
 
 def _unused_row(path: str, function: FunctionFacts) -> Json:
     return {"path": path, "name": function.name, "line": function.start_line, "lines": function.lines}
 
 
-def _cluster_row(number: int, cluster: clones.Cluster) -> Json:
+def _cluster_row(number: int, cluster: Cluster) -> Json:
     units = [
         {
             "path": unit.path,
@@ -159,11 +163,11 @@ def _file_rows(scan: Scan) -> list[Json]:
     return [
         {
             "path": path,
-            "folder": str(PurePosixPath(path).parent),
+            "folder": dirname(path) or ".",
             "language": facts.language,
             "loc": facts.lines,
             "functions": len(facts.functions),
-            "harm": round(1.0 - metrics.judge_complexity(facts.functions).score, 4),
+            "harm": round(report.ground.portions[path].harm, 4),
             "duplicated": min(copied.get(path, 0), facts.lines),
             "unused": unused[path],
             "in_cycle": path in in_cycle,
@@ -179,5 +183,5 @@ def _copied_lines(report: Report) -> dict[str, int]:
     units = defaultdict(list)
     for cluster in report.clusters:
         for unit in cluster.units:
-            units[unit.path].append(clones.Cluster((unit,)))
-    return {path: clones.duplicated_lines(found) for path, found in units.items()}
+            units[unit.path].append(Cluster((unit,)))
+    return {path: clusters.duplicated_lines(found) for path, found in units.items()}

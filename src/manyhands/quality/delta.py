@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from manyhands.quality.clones import Cluster, Unit
+from manyhands.quality.clusters import Cluster, Unit
 from manyhands.quality.functions import FunctionFacts
 from manyhands.quality.gate import GateProblem, GateRules
 from manyhands.quality.metrics import THRESHOLDS, function_score
@@ -127,11 +127,13 @@ def _clone_problems(before: Report, after: Report) -> Iterator[GateProblem]:
         if (unit.path, unit.name) not in here
     )
     old = _keyed(before)
+    told: set[Unit] = set()  # a function may stand in two clusters
     for cluster in after.clusters:
         fresh = []
         for unit in cluster.units:
-            if (unit.path, unit.name) in known:
+            if (unit.path, unit.name) in known or unit in told:
                 continue
+            told.add(unit)
             if gone[unit.shingles]:  # a copy that was there before, and now stands elsewhere
                 gone[unit.shingles] -= 1
             else:

@@ -193,7 +193,8 @@ def count_parameters(node: Node, language: Language) -> int:
 
 def _is_receiver(first: Node, language: Language) -> bool:
     text = (first.text or b"").decode("utf-8", "replace")
-    return text in language.receivers or text == "void"
+    name = text.partition(":")[0].strip()  # it may say its type
+    return name in language.receivers or text == "void"
 
 
 def _parameter_list(node: Node) -> Node | None:

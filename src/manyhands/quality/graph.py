@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 Edges = Mapping[str, Sequence[str]]
 _SEED = 1
 _TRIALS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Community:
+    """Files that belong together: the links among them, and how many ends of links they have in all."""
+
+    files: tuple[str, ...]
+    links: int
+    degree: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,24 +31,33 @@ class GraphFacts:
     depth: int
     modularity: float | None
     """Newman's Q of the communities found; none when no file imports another."""
-    communities: int
+    communities: tuple[Community, ...] = ()
+    """The largest first; files without links are in none."""
+    chain: tuple[str, ...] = ()
+    """A longest path, from a file that imports down; of a cycle its first file."""
 
     @property
     def in_cycles(self) -> int:
         return sum(len(cycle) for cycle in self.cycles)
 
+    @property
+    def links(self) -> int:
+        """Pairs of files of which one imports the other."""
+        return sum(community.degree for community in self.communities) // 2
+
 
 def describe(edges: Edges) -> GraphFacts:
     """Cycles, layers and communities of a graph whose every node is a key."""
     components = strong_components(edges)
-    communities = find_communities(edges)
+    communities = communities_of(edges, find_communities(edges))
     return GraphFacts(
         files=len(edges),
         linked=len(linked_nodes(edges)),
         cycles=tuple(sorted(tuple(sorted(part)) for part in components if len(part) > 1)),
         depth=layers(edges, components),
-        modularity=modularity(edges, communities) if communities else None,
-        communities=len(set(communities.values())),
+        modularity=modularity(communities) if communities else None,
+        communities=communities,
+        chain=tuple(longest_chain(edges, components)),
     )
 
 
@@ -103,9 +123,8 @@ def layers(edges: Edges, components: Iterable[Sequence[str]]) -> int:
     return max(depth, default=0)
 
 
-def longest_chain(edges: Edges) -> list[str]:
-    """Files of a longest path of that graph, from one that imports down; of a cycle its first file."""
-    parts = strong_components(edges)
+def longest_chain(edges: Edges, parts: Sequence[Sequence[str]]) -> list[str]:
+    """Files of a longest path of the graph in which each of these parts is one node."""
     home = {node: number for number, part in enumerate(parts) for node in part}
     depth: list[int] = []
     below: list[int | None] = []
@@ -149,17 +168,22 @@ def find_communities(edges: Edges) -> dict[str, int]:
     return dict(found)
 
 
-def modularity(edges: Edges, communities: Mapping[str, int]) -> float:
+def communities_of(edges: Edges, home: Mapping[str, int]) -> tuple[Community, ...]:
+    """Communities with what lies within them, the largest first; `home` says which one a file is in."""
+    files: dict[int, list[str]] = defaultdict(list)
+    for path in sorted(home):
+        files[home[path]].append(path)
+    within: Counter[int] = Counter()
+    degree: Counter[int] = Counter()
+    for one, other in _undirected(edges):
+        degree.update((home[one], home[other]))
+        if home[one] == home[other]:
+            within[home[one]] += 1
+    found = [Community(tuple(inside), within[number], degree[number]) for number, inside in files.items()]
+    return tuple(sorted(found, key=lambda community: (-len(community.files), community.files)))
+
+
+def modularity(communities: Sequence[Community]) -> float:
     """Newman's Q: the share of links within communities minus what chance would give."""
-    pairs = _undirected(edges)
-    within: dict[int, int] = {}
-    degree: dict[int, int] = {}
-    for one, other in pairs:
-        for end in (one, other):
-            degree[communities[end]] = degree.get(communities[end], 0) + 1
-        if communities[one] == communities[other]:
-            within[communities[one]] = within.get(communities[one], 0) + 1
-    total = len(pairs)
-    return sum(
-        within.get(number, 0) / total - (degree[number] / (2 * total)) ** 2 for number in sorted(degree)
-    )
+    ends = sum(community.degree for community in communities)
+    return math.fsum(2 * one.links / ends - (one.degree / ends) ** 2 for one in communities)

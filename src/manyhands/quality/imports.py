@@ -166,6 +166,7 @@ class Project:
     def __post_init__(self) -> None:
         self.sources = sorted(self.sources, key=lambda source: source.path)
         self.indexed = False
+        self.found: dict[str, tuple[Source, list[str]]] = {}
         # Files of one folder and language mean the same by the same words, except in Rust.
         self.meant: dict[tuple[str, str, Import], list[str]] = {}
 
@@ -208,19 +209,22 @@ class Project:
 
         What an `earlier` project of the same files has found out is not looked for again.
         """
-        if earlier is not None and earlier.places == self.places:
-            self.meant = earlier.meant
-        found, meant = {}, self.meant
+        known = earlier.found if earlier is not None and earlier.places == self.places else {}
+        self.meant = earlier.meant if earlier is not None and known else {}
         for source in self.sources:
-            place = source.path if source.language == "rust" else posixpath.dirname(source.path)
-            targets: set[str] = set()
-            for item in source.imports:
-                key = (place, source.language, item)
-                if key not in meant:
-                    meant[key] = self.resolve(source, item)
-                targets.update(meant[key])
-            found[source.path] = sorted(targets - {source.path})
-        return found
+            before, targets = known.get(source.path, (None, []))
+            self.found[source.path] = source, targets if before is source else self._targets(source)
+        return {path: targets for path, (_, targets) in self.found.items()}
+
+    def _targets(self, source: Source) -> list[str]:
+        place = source.path if source.language == "rust" else posixpath.dirname(source.path)
+        targets: set[str] = set()
+        for item in source.imports:
+            key = (place, source.language, item)
+            if key not in self.meant:
+                self.meant[key] = self.resolve(source, item)
+            targets.update(self.meant[key])
+        return sorted(targets - {source.path})
 
     def resolve(self, source: Source, item: Import) -> list[str]:
         """The files that an import of a file means."""

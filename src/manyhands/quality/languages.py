@@ -122,6 +122,7 @@ def _script(name: str, grammar: str, extensions: Kinds, entry: str, classes: Kin
         texts=("string", "template_string"),
         imports=("import_statement", "export_statement"),
         not_parameters=("comment", "decorator"),
+        receivers=("this",),
     )
 
 
@@ -164,6 +165,7 @@ _RUST = Language(
     texts=("string_literal", "raw_string_literal"),
     imports=("use_declaration", "mod_item"),
     not_parameters=("line_comment", "block_comment", "self_parameter", "attribute_item"),
+    receivers=("self",),
 )
 
 _JAVA = Language(

@@ -25,6 +25,9 @@ THRESHOLDS: Mapping[str, int] = {
 _LIMITS = tuple(THRESHOLDS.values())
 _measures = attrgetter(*THRESHOLDS)
 
+Earned = tuple[float, int]
+"""What a function earns by its lines, and its lines."""
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -68,7 +71,7 @@ class Scores:
 
 
 def judge(
-    graph: GraphFacts, sizes: Sequence[int], redundancy: Redundancy, functions: Iterable[FunctionFacts]
+    graph: GraphFacts, sizes: Sequence[int], redundancy: Redundancy, earned: Iterable[Earned]
 ) -> Scores:
     """All six scores of a project."""
     return Scores(
@@ -77,7 +80,7 @@ def judge(
         depth=judge_depth(graph.depth),
         equality=judge_equality(sizes),
         redundancy=judge_redundancy(redundancy),
-        complexity=judge_complexity(functions),
+        complexity=judge_complexity(earned),
     )
 
 
@@ -116,17 +119,22 @@ def judge_redundancy(found: Redundancy) -> Metric:
     return Metric(score, 1.0 - score)
 
 
-def judge_complexity(functions: Iterable[FunctionFacts]) -> Metric:
+def judge_complexity(functions: Iterable[Earned]) -> Metric:
     """The mean of what each function earns, weighted by its lines; raw is the mean of what is missing."""
     earned, lines = [], 0
-    for function in functions:
-        weight = max(1, function.lines)
-        earned.append(weight * function_score(function))
+    for share, weight in functions:
+        earned.append(share)
         lines += weight
     if not lines:
         return Metric(1.0, None)
     score = math.fsum(earned) / lines
     return Metric(score, 1.0 - score)
+
+
+def earn(score: float, function: FunctionFacts) -> Earned:
+    """What a function with this score brings to the mean."""
+    weight = max(1, function.lines)
+    return weight * score, weight
 
 
 def function_score(function: FunctionFacts) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from manyhands.quality import metrics
 from manyhands.quality.report import Report
 
@@ -15,10 +17,9 @@ def _modularity(report: Report) -> list[str]:
     shape = report.graph
     if shape.modularity is None:
         return ["No file imports another: there is nothing to judge."]
-    found = (
-        f"Q is {shape.modularity:.3f} for {_count(shape.communities, 'community', 'communities')} among "
-        f"{_count(shape.linked, 'linked file')}; {metrics.FULL_MODULARITY} is full marks."
-    )
+    parts = _count(len(shape.communities), "community", "communities")
+    whole = f"{_count(shape.linked, 'linked file')} with {_count(shape.links, 'link')}"
+    found = f"Q is {shape.modularity:.3f} for {parts} of {whole}; {metrics.FULL_MODULARITY} is full marks."
     few = f"Fewer than {metrics.LEAST_LINKED} linked files are not judged."
     return [found, few] if shape.linked < metrics.LEAST_LINKED else [found]
 
@@ -28,7 +29,7 @@ def _cycles(report: Report) -> list[str]:
     if not shape.files:
         return [_NOTHING]
     if not shape.cycles:
-        return [f"None of {_count(shape.files, 'file')} is in an import cycle."]
+        return [f"There is no import cycle among {_count(shape.files, 'file')}."]
     circles = _count(len(shape.cycles), "import cycle")
     return [f"{shape.in_cycles} of {_count(shape.files, 'file')} are in {circles}."]
 
@@ -52,23 +53,30 @@ def _redundancy(report: Report) -> list[str]:
     if not found.functions and not found.lines:
         return [_NOTHING]
     judged, copies = _count(found.functions, "function"), _count(len(report.clusters), "group")
-    return [
-        f"{found.unreferenced} of {judged} that could be judged are never referenced.",
-        f"{found.duplicated} of {_count(found.lines, 'line')} are in functions that have copies ({copies}).",
-    ]
+    unused = (
+        f"{found.unreferenced:,} of {judged} that could be judged {_be(found.unreferenced)} never referenced."
+    )
+    copied = (
+        f"{found.duplicated:,} of {_count(found.lines, 'line')} are in functions that have copies ({copies})."
+    )
+    return [unused if found.functions else "No function could be judged as to who refers to it.", copied]
 
 
 def _complexity(report: Report) -> list[str]:
-    functions = [function for facts in report.files.values() for function in facts.functions]
-    if not functions:
+    if not report.functions:
         return ["There are no functions."]
-    over = [metrics.over(function) for function in functions if metrics.function_score(function) < 1]
-    sentences = [f"{len(over)} of {_count(len(functions), 'function')} are over a threshold."]
+    over = [metrics.over(row.function) for row in takewhile(lambda row: row.score < 1, report.ranking)]
+    judged = _count(report.functions, "function")
+    sentences = [f"{len(over):,} of {judged} {_be(len(over))} over a threshold."]
     for name, limit in metrics.THRESHOLDS.items():
         beyond = sum(1 for names in over if name in names)
         if beyond:
             sentences.append(f"{name} over {limit}: {beyond}.")
     return sentences
+
+
+def _be(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:

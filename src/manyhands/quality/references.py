@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from manyhands.quality.functions import ANONYMOUS
@@ -53,14 +54,38 @@ def _key(word: bytes) -> int:
     return zlib.crc32(word) << 32 | zlib.adler32(word)
 
 
-def count_words(packed: Iterable[bytes], names: Collection[str]) -> dict[str, int]:
+def key_of(name: str) -> int:
+    """The number that a name is counted by."""
+    return _key(name.encode("utf-8", "surrogatepass"))
+
+
+Words = Sequence[bytes]
+"""The packed words of files."""
+
+
+def recount(
+    names: AbstractSet[int], files: Words, earlier: Mapping[int, int], gone: Words, came: Words
+) -> dict[int, int]:
+    """How often each of these names stands in all files, from what it was before some went and some came."""
+    if not earlier:
+        return count_words(files, names)
+    found = {name: earlier[name] for name in names & earlier.keys()}
+    for packed, sign in ((gone, -1), (came, 1)):
+        keys, counts = _unpacked(packed)
+        for name, count in zip(keys.tolist(), counts.tolist(), strict=True):
+            if name in found:
+                found[name] += sign * count
+    return {**found, **count_words(files, names - earlier.keys())}
+
+
+def count_words(packed: Words, names: AbstractSet[int]) -> dict[int, int]:
     """How often each of these names stands in all files together."""
     import numpy as np
 
-    asked = sorted(names, key=lambda name: _key(name.encode()))
-    if not asked:
+    if not names:
         return {}
-    wanted = np.array([_key(name.encode()) for name in asked], dtype=np.uint64)
+    asked = sorted(names)
+    wanted = np.array(asked, dtype=np.uint64)
     total = np.zeros(len(asked), dtype=np.int64)
     keys, counts = _unpacked(packed)
     at = np.searchsorted(wanted, keys)
@@ -70,7 +95,7 @@ def count_words(packed: Iterable[bytes], names: Collection[str]) -> dict[str, in
     return dict(zip(asked, total.tolist(), strict=True))
 
 
-def _unpacked(packed: Iterable[bytes]) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+def _unpacked(packed: Words) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
     import numpy as np
 
     files = [words for words in packed if words]

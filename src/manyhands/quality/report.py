@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import attrgetter
 
-from manyhands.quality import clones, graph, metrics, references
-from manyhands.quality.clones import Cluster, Unit
+from manyhands.quality import clusters, graph, metrics, references
+from manyhands.quality.clusters import Cluster, Kinship
 from manyhands.quality.functions import FunctionFacts
 from manyhands.quality.graph import GraphFacts
-from manyhands.quality.imports import Alias, Project, Source
+from manyhands.quality.imports import Alias, Project
 from manyhands.quality.metrics import Redundancy, Scores
 from manyhands.quality.parsing import FileFacts
+from manyhands.quality.portions import Portion, Ranked, portions_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,18 @@ class Layout:
 
     aliases: tuple[Alias, ...] = ()
     go_modules: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Groundwork:
+    """What a report was worked out from: the next report of files like these is sooner done with it."""
+
+    portions: Mapping[str, Portion] = field(default_factory=dict)
+    project: Project = field(default_factory=lambda: Project(()))
+    kinship: Kinship = field(default_factory=Kinship)
+    seen: Mapping[int, int] = field(default_factory=dict)
+    """How often the names of functions stand in all files."""
+    ranking: list[Ranked] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -35,8 +49,7 @@ class Report:
     unreferenced: tuple[tuple[str, FunctionFacts], ...]
     redundancy: Redundancy
     scores: Scores
-    project: Project = field(repr=False, compare=False)
-    """The files as they were indexed: the next report of the same files resolves imports sooner."""
+    ground: Groundwork = field(repr=False, compare=False)
 
     @property
     def lines(self) -> int:
@@ -44,28 +57,16 @@ class Report:
 
     @property
     def functions(self) -> int:
-        return sum(len(facts.functions) for facts in self.files.values())
+        return len(self.ranking)
 
     @property
     def syntax_errors(self) -> int:
         return sum(facts.syntax_errors for facts in self.files.values())
 
-    def worst_functions(self) -> list[tuple[str, FunctionFacts]]:
-        """Every function with its file, the one that harms most first."""
-        return sorted(self._rows(), key=_harm)
-
-    def worst(self, most: int) -> list[tuple[str, FunctionFacts]]:
-        """The first of them."""
-        return heapq.nsmallest(most, self._rows(), key=_harm)
-
-    def _rows(self) -> Iterator[tuple[str, FunctionFacts]]:
-        return ((path, function) for path, facts in self.files.items() for function in facts.functions)
-
-
-def _harm(row: tuple[str, FunctionFacts]) -> tuple[float, int, int, str, int, str]:
-    path, function = row
-    score = metrics.function_score(function)
-    return score, -function.cognitive, -function.lines, path, function.start_line, function.name
+    @property
+    def ranking(self) -> list[Ranked]:
+        """Every function, the one that harms most first."""
+        return self.ground.ranking
 
 
 def build(
@@ -73,50 +74,75 @@ def build(
 ) -> Report:
     """Judge a project by the facts of its files. What an `earlier` report found is used where it holds."""
     layout = layout or Layout()
-    files = dict(sorted(files.items()))
-    sources = [Source(path, facts.language, facts.imports, facts.package) for path, facts in files.items()]
-    project = Project(sources, layout.aliases, dict(layout.go_modules))
-    edges = project.edges(earlier.project if earlier else None)
+    before = earlier.ground if earlier else Groundwork()
+    portions = portions_of(files, before.portions)
+    project = Project(
+        [portion.source for portion in portions.values()], layout.aliases, dict(layout.go_modules)
+    )
+    edges = project.edges(before.project)
     shape = earlier.graph if earlier and earlier.edges == edges else graph.describe(edges)
-    clusters = tuple(clones.find_clusters(_units(files)))
-    judged, unused = _references(files)
-    sizes = [facts.lines for facts in files.values()]
-    redundancy = Redundancy(judged, len(unused), sum(sizes), clones.duplicated_lines(clusters))
-    functions = (function for facts in files.values() for function in facts.functions)
-    scores = metrics.judge(shape, sizes, redundancy, functions)
-    return Report(files, edges, shape, clusters, tuple(unused), redundancy, scores, project)
+    copies, kinship = _copies(portions, before.kinship)
+    seen = _seen(portions, before)
+    judged, unused = _unused(portions, seen)
+    sizes = [portion.facts.lines for portion in portions.values()]
+    redundancy = Redundancy(judged, len(unused), sum(sizes), clusters.duplicated_lines(copies))
+    earned = chain.from_iterable(portion.earned for portion in portions.values())
+    return Report(
+        files={path: portion.facts for path, portion in portions.items()},
+        edges=edges,
+        graph=shape,
+        clusters=copies,
+        unreferenced=unused,
+        redundancy=redundancy,
+        scores=metrics.judge(shape, sizes, redundancy, earned),
+        ground=Groundwork(portions, project, kinship, seen, _ranked(portions, before)),
+    )
 
 
-def _units(files: Mapping[str, FileFacts]) -> list[Unit]:
-    return [
-        Unit(
-            path=path,
-            start_line=function.start_line,
-            end_line=function.end_line,
-            name=function.name,
-            lines=function.whole_lines,
-            fingerprint=function.fingerprint,
-            shingles=function.shingles,
-        )
-        for path, facts in files.items()
-        for function in facts.functions
-        if function.fingerprint is not None
-    ]
+Portions = Mapping[str, Portion]
 
 
-def _references(files: Mapping[str, FileFacts]) -> tuple[int, list[tuple[str, FunctionFacts]]]:
+def _copies(portions: Portions, earlier: Kinship) -> tuple[tuple[Cluster, ...], Kinship]:
+    groups = clusters.group(chain.from_iterable(portion.units for portion in portions.values()))
+    prints = {shingles: same[0].fingerprint for shingles, same in groups.items()}
+    kinship = clusters.relate(prints, earlier)
+    return tuple(clusters.cluster(groups, kinship)), kinship
+
+
+def _seen(portions: Portions, before: Groundwork) -> dict[int, int]:
+    """How often each name stands in all files that a judged function has."""
+    names = {name for portion in portions.values() for name, _ in portion.judged}
+    return references.recount(
+        names,
+        _words(portions.values()),
+        before.seen,
+        gone=_words(_only_in(before.portions, portions)),
+        came=_words(_only_in(portions, before.portions)),
+    )
+
+
+def _words(portions: Iterable[Portion]) -> list[bytes]:
+    return [portion.facts.words for portion in portions]
+
+
+def _only_in(one: Portions, other: Portions) -> list[Portion]:
+    return [portion for path, portion in one.items() if other.get(path) is not portion]
+
+
+def _unused(portions: Portions, seen: Mapping[int, int]) -> tuple[int, tuple[tuple[str, FunctionFacts], ...]]:
     """How many functions could be judged, and those whose name stands nowhere but at definitions."""
-    defined: Counter[str] = Counter()
-    judged: list[tuple[str, FunctionFacts]] = []
-    for path, facts in files.items():
-        defined.update(_bare(function) for function in facts.functions)
-        if not references.is_test_path(path):
-            judged.extend((path, function) for function in facts.functions if not function.kept)
-    names = {_bare(function) for _, function in judged}
-    seen = references.count_words((facts.words for facts in files.values()), names)
-    unused = [row for row in judged if seen[_bare(row[1])] <= defined[_bare(row[1])]]
-    return len(judged), unused
+    defined = Counter(chain.from_iterable(portion.defined for portion in portions.values()))
+    unused = (
+        (path, function)
+        for path, portion in portions.items()
+        for name, function in portion.judged
+        if seen[name] <= defined[name]
+    )
+    return sum(len(portion.judged) for portion in portions.values()), tuple(unused)
 
 
-def _bare(function: FunctionFacts) -> str:
-    return function.name.rpartition(".")[2]
+def _ranked(portions: Portions, before: Groundwork) -> list[Ranked]:
+    """What stays is in order already; sorting is quick where most is."""
+    stays = [row for row in before.ranking if portions.get(row.path) is row.portion]
+    came = chain.from_iterable(portion.ranked for portion in _only_in(portions, before.portions))
+    return sorted([*stays, *came], key=attrgetter("harm"))

@@ -9,9 +9,12 @@ from __future__ import annotations
 import gc
 import json
 import os
+import queue
 import sys
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -26,6 +29,7 @@ from manyhands.quality.scan import Control, Scan, scan
 from manyhands.quality.types import Json
 
 TELL_EVERY_S = 0.1
+REST_AFTER_S = 0.5
 MOST_CHANGES = 2_000
 MOST_PROBLEMS = 1_000
 
@@ -39,10 +43,12 @@ class Scanner:
     tell: Tell
     left: dict[str, Kept] = field(default_factory=dict)
     """What the last scan of each root has left."""
+    unsaved: dict[str, Path] = field(default_factory=dict)
+    """Where to put on disk what was learned of a root."""
     _told: float = 0.0
 
     def answer(self, request: Json) -> None:
-        """Do what is asked and tell how it ended; only then put on disk what was learned."""
+        """Do what is asked and tell how it ended."""
         try:
             work = {"scan": self._scan, "compare": self._compare}[request["kind"]]
             work(request)
@@ -54,7 +60,14 @@ class Scanner:
         except Exception as error:  # noqa: BLE001 (border: the hub gets every end as a message)
             message = f"The scan failed: {type(error).__name__}: {error}"
             self.tell({"error": {"code": "error", "message": message}})
-        self._save(request)
+
+    def rest(self) -> None:
+        """Put on disk what was learned, and tidy up: what nobody should wait for."""
+        while self.unsaved:
+            root, cache = self.unsaved.popitem()
+            kept.save(self.left[root], kept.place_of(cache, Path(root)))
+            kept.forget_old(cache, time.time())
+        gc.collect()
 
     def _scan(self, request: Json) -> None:
         began = time.perf_counter()
@@ -74,11 +87,14 @@ class Scanner:
         after = self._measure(root, request, rules)
         known = Kept(after.kept.facts)
         before = self._run(base_root, request, rules, known, phase="measuring the base", stands_for=root)
+        self._progress("comparing", 0, 0, always=True)
         self.tell({"compared": _compared(before, after, rules)})
 
     def _measure(self, root: Path, request: Json, rules: GateRules | None = None) -> Scan:
         found = self._run(root, request, rules, self._known(root, request))
         self.left[str(root)] = found.kept
+        if request.get("cache"):
+            self.unsaved[str(root)] = Path(request["cache"])
         return found
 
     def _run(
@@ -109,12 +125,6 @@ class Scanner:
         if str(root) not in self.left and request.get("cache"):
             return kept.load(kept.place_of(Path(request["cache"]), root))
         return self.left.get(str(root), Kept())
-
-    def _save(self, request: Json) -> None:
-        root = Path(request["root"])
-        if request.get("cache") and (found := self.left.get(str(root))) is not None:
-            kept.save(found, kept.place_of(Path(request["cache"]), root))
-            kept.forget_old(Path(request["cache"]), time.time())
 
     def _progress(self, phase: str, done: int, total: int, *, always: bool = False) -> None:
         now = time.monotonic()
@@ -161,10 +171,26 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO) -> None:
         outgoing.flush()
 
     scanner = Scanner(tell)
-    for line in incoming:
+    lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(incoming, lines), daemon=True).start()
+    while line := _next(lines, scanner):
         request: Any = json.loads(line)
         scanner.answer(request)
-        gc.collect()
+    scanner.rest()
+
+
+def _read(incoming: BinaryIO, lines: queue.SimpleQueue[bytes]) -> None:
+    for line in incoming:
+        lines.put(line)
+    lines.put(b"")
+
+
+def _next(lines: queue.SimpleQueue[bytes], scanner: Scanner) -> bytes:
+    """The next request; when none comes for a moment there is time for what can wait."""
+    with suppress(queue.Empty):
+        return lines.get(timeout=REST_AFTER_S)
+    scanner.rest()
+    return lines.get()
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -279,21 +279,35 @@ class QualityService:
 
         Without `base`: where the work left the main branch, or the last commit.
         """
-        checked = parse_rules(rules)
-        return await self._compare(os.path.abspath(directory), base, checked)  # noqa: ASYNC240 (no I/O)
+        place = os.path.abspath(directory)  # noqa: ASYNC240 (no I/O)
+        return await self._compare(place, base, parse_rules(rules), lambda running: None)
 
     async def compare(
         self, channel_id: str, base: str | None = None, rules: Mapping[str, Any] | None = None
     ) -> Gate:
-        """The same for the directory of a channel."""
-        return await self._compare(await self._directory(channel_id), base, parse_rules(rules))
+        """The same for the directory of a channel; events say how far it is."""
 
-    async def _compare(self, directory: str, base: str | None, rules: GateRules) -> Gate:
+        def tell(running: Running) -> None:
+            self._bus.publish("quality.comparing", running.wire(), channel_id=channel_id)
+
+        return await self._compare(await self._directory(channel_id), base, parse_rules(rules), tell)
+
+    async def _compare(
+        self, directory: str, base: str | None, rules: GateRules, tell: Callable[[Running], None]
+    ) -> Gate:
         found: Json = {}
+
+        def take(message: Json) -> None:
+            if "progress" in message:
+                tell(Running(**message["progress"]))
+            else:
+                found.update(message["compared"])
+
+        tell(Running("checking out the base"))
         async with checked_out(directory, base, self._room) as earlier:
             request = self._request("compare", directory)
             request |= {"base_root": earlier.directory, "rules": rules.wire()}
-            await self._scanners.ask(directory, request, lambda told: found.update(told.get("compared", {})))
+            await self._scanners.ask(directory, request, take)
         found["problems"] = tuple(GateProblem(*problem) for problem in found["problems"])
         found["changes"] = tuple(found["changes"])
         return Gate(base=earlier.ref, base_commit=earlier.commit, **found)

@@ -1,4 +1,4 @@
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, CircleX, GitCompareArrows, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { Badge } from "@/shared/ui/Badge";
@@ -7,7 +7,8 @@ import { Card } from "@/shared/ui/Card";
 import { ErrorState } from "@/shared/ui/ErrorState";
 import { Input } from "@/shared/ui/Input";
 import { ComparedView } from "./ComparedView";
-import { type Compared, compareWith } from "./queries";
+import { HowFar } from "./HowFar";
+import { type Compared, compareWith, comparisonState } from "./queries";
 import type { Place } from "./SourceSheet";
 import { count, signed } from "./words";
 
@@ -20,10 +21,14 @@ interface CompareProps {
 export function Compare({ channelId, onOpen }: CompareProps) {
   const [base, setBase] = useState("");
   const going = useRef<AbortController | null>(null);
+  const cache = useQueryClient();
+  const comparing = comparisonState(channelId);
+  const progress = useQuery(comparing);
   useEffect(() => () => going.current?.abort(), []);
   const compare = useMutation({
     mutationFn: () => {
       going.current = new AbortController();
+      cache.setQueryData(comparing.queryKey, null);
       return compareWith(channelId, base.trim(), going.current.signal);
     },
   });
@@ -57,10 +62,12 @@ export function Compare({ channelId, onOpen }: CompareProps) {
           </Button>
         )}
       </form>
+      {compare.isPending && (
+        <div className="mt-4 flex">
+          <HowFar label="How far the comparison is" {...progress.data} />
+        </div>
+      )}
       <div aria-live="polite">
-        {compare.isPending && (
-          <p className="mt-4 text-sm text-ink-soft">Both states are measured; that can take a while …</p>
-        )}
         {compare.isError && !stopped && (
           <div className="-mx-4">
             <ErrorState title="They could not be compared" error={compare.error} />

@@ -129,11 +129,18 @@ function Difference({ change }: { change: Change }) {
     if (before && after) return `${label} ${before[name]} → ${after[name]}`;
     return `${label} ${(after ?? before)?.[name]}`;
   });
-  const gain = (change.score_after ?? 1) - (change.score_before ?? 1);
   return (
     <span className="text-right text-xs text-ink-soft tabular-nums">
-      {told.join(" · ")}
-      {Math.abs(gain) >= 0.005 && <span className={classes("ml-2", tone(gain))}>{signed(gain, 2)}</span>}
+      {told.join(" · ")} <Score change={change} />
     </span>
   );
+}
+
+/** What it earns, where that is not full marks before and after. */
+function Score({ change }: { change: Change }) {
+  const { score_before: before, score_after: after } = change;
+  const gain = (after ?? 1) - (before ?? 1);
+  if (Math.abs(gain) < 0.005) return null;
+  const scores = [before, after].filter((score) => score !== null).map(scoreText);
+  return <span className={classes("ml-1 whitespace-nowrap", tone(gain))}>Score {scores.join(" → ")}</span>;
 }

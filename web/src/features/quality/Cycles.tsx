@@ -118,7 +118,7 @@ function useOption(cycle: Cycle, loop: readonly string[], base: string): ECharts
           label: {
             show: true,
             distance: 7,
-            width: innerWidth < NARROW ? 96 : 190,
+            width: innerWidth < NARROW ? 86 : 190,
             overflow: "truncate",
             color: ink,
             fontSize: 11,

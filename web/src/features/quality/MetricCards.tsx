@@ -1,7 +1,7 @@
 import { ArrowRight } from "lucide-react";
 import { Badge, type Mood } from "@/shared/ui/Badge";
 import { classes } from "@/shared/ui/classes";
-import { Chain, Largest } from "./MetricDetails";
+import { Chain, Communities, Largest } from "./MetricDetails";
 import type { Metric, Snapshot } from "./queries";
 import type { View } from "./SnapshotView";
 import { labelOf, METRICS, moodOf, scoreText, signed, WORDS_OF_MOODS } from "./words";
@@ -39,7 +39,8 @@ interface MetricCardProps {
 }
 
 function MetricCard({ name, metric, before, onShow }: MetricCardProps) {
-  const mood = moodOf(metric.score);
+  const judged = metric.raw !== null;
+  const mood = judged ? moodOf(metric.score) : "neutral";
   const change = before === undefined ? 0 : metric.score - before;
   return (
     <li className="flex min-w-0 flex-col rounded-lg border border-line bg-raised px-4 pt-3.5 pb-3 shadow-sm">
@@ -53,12 +54,12 @@ function MetricCard({ name, metric, before, onShow }: MetricCardProps) {
             {signed(change, 2)}
           </span>
         )}
-        <Badge mood={mood}>{WORDS_OF_MOODS[mood]}</Badge>
+        <Badge mood={mood}>{judged ? WORDS_OF_MOODS[mood] : "Not judged"}</Badge>
         <span className="text-xl font-semibold tabular-nums">{scoreText(metric.score)}</span>
       </div>
       <div aria-hidden className="mt-2 h-1.5 overflow-hidden rounded-full bg-pressed">
         <div
-          className={classes("h-full rounded-full", FILLS[mood])}
+          className={classes("h-full rounded-full", FILLS[mood] ?? "bg-idle")}
           style={{ width: `${100 * metric.score}%` }}
         />
       </div>
@@ -82,6 +83,7 @@ const MORE: Record<string, { view: View; label: string }> = {
 };
 
 function More({ name, metric, onShow }: Omit<MetricCardProps, "before">) {
+  if (name === "modularity" && metric.worst.length > 0) return <Communities rows={metric.worst} />;
   if (metric.worst.length === 0 || metric.score === 1) return null;
   if (name === "depth") return <Chain rows={metric.worst} />;
   if (name === "equality") return <Largest rows={metric.worst} />;

@@ -1,6 +1,6 @@
 import { ChevronDown } from "lucide-react";
 import { Popover } from "@/shared/ui/Popover";
-import { cutPath } from "./words";
+import { count, cutPath } from "./words";
 
 type Row = Record<string, unknown>;
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -36,6 +36,31 @@ export function Chain({ rows }: { rows: readonly Row[] }) {
   );
 }
 
+/** Which files were found to belong together, and how closely. */
+export function Communities({ rows }: { rows: readonly Row[] }) {
+  return (
+    <Popover trigger={trigger("Show the communities")} label="The largest communities" className="w-96">
+      <p className="text-xs text-ink-faint">Files that import each other more than they import others.</p>
+      <ol tabIndex={0} className="mt-2 flex max-h-72 flex-col gap-2 overflow-y-auto text-xs">
+        {rows.map((row, place) => (
+          <li key={place}>
+            <p className="flex justify-between gap-3">
+              <span className="font-medium">{count(Number(row.size), "file")}</span>
+              <span className="text-ink-soft tabular-nums">
+                {Number(row.links).toLocaleString()} of{" "}
+                {count(Number(row.degree) - Number(row.links), "link")} stay within
+              </span>
+            </p>
+            <p className="line-clamp-2 text-ink-soft [overflow-wrap:anywhere]">
+              {Array.isArray(row.files) && row.files.map(text).join(", ")}
+            </p>
+          </li>
+        ))}
+      </ol>
+    </Popover>
+  );
+}
+
 /** The files that are much larger than the others. */
 export function Largest({ rows }: { rows: readonly Row[] }) {
   return (
@@ -60,6 +85,7 @@ export function Path({ path }: { path: string }) {
   return (
     <bdi className="[overflow-wrap:anywhere]">
       <span className="text-ink-faint">{folder}</span>
+      <wbr />
       {name}
     </bdi>
   );

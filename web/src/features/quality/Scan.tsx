@@ -1,8 +1,8 @@
 import { CircleAlert, GitBranch, RotateCw, X } from "lucide-react";
 import { Button } from "@/shared/ui/Button";
+import { HowFar } from "./HowFar";
 import type { Failure, Snapshot } from "./queries";
 import type { Scanning } from "./useScan";
-import { phaseOf } from "./words";
 
 export const ScanButton = ({ scan }: { scan: Scanning }) => (
   <Button tone="primary" icon={<RotateCw />} busy={scan.running} onClick={scan.start}>
@@ -16,40 +16,17 @@ export function ScanLine({ scan }: { scan: Scanning }) {
   return scan.state?.failure ? <Failed failure={scan.state.failure} /> : null;
 }
 
-function Progress({ scan }: { scan: Scanning }) {
-  const { phase, done = 0, total = 0, share = 0 } = scan.state ?? {};
-  const percent = Math.round(share * 100);
-  const far = total > 0 ? `${done.toLocaleString()} of ${total.toLocaleString()} files` : "";
-  return (
-    <section
-      aria-label="The scan"
-      className="flex animate-appear items-center gap-4 rounded-lg border border-line bg-raised px-4 py-3 shadow-sm"
-    >
-      <div className="min-w-0 flex-1">
-        <p className="flex justify-between gap-3 text-sm">
-          <span className="font-medium">{phaseOf(phase)} …</span>
-          <span className="text-ink-soft tabular-nums">{far}</span>
-        </p>
-        <div
-          role="progressbar"
-          aria-label="How far the scan is"
-          aria-valuemin={0}
-          aria-valuemax={100}
-          aria-valuenow={total > 0 ? percent : undefined}
-          className="mt-2 h-1.5 overflow-hidden rounded-full bg-pressed"
-        >
-          <div
-            className="h-full rounded-full bg-accent transition-[width] duration-(--calm)"
-            style={{ width: `${Math.max(2, percent)}%` }}
-          />
-        </div>
-      </div>
-      <Button size="sm" icon={<X />} busy={scan.ending} onClick={scan.cancel}>
-        Cancel
-      </Button>
-    </section>
-  );
-}
+const Progress = ({ scan }: { scan: Scanning }) => (
+  <section
+    aria-label="The scan"
+    className="flex animate-appear items-center gap-4 rounded-lg border border-line bg-raised px-4 py-3 shadow-sm"
+  >
+    <HowFar label="How far the scan is" {...scan.state} />
+    <Button size="sm" icon={<X />} busy={scan.ending} onClick={scan.cancel}>
+      Cancel
+    </Button>
+  </section>
+);
 
 const Failed = ({ failure }: { failure: Failure }) => (
   <p

@@ -128,6 +128,11 @@ function Facts({ snapshot }: { snapshot: Snapshot }) {
           them is measured.
         </Warning>
       )}
+      {snapshot.files === 0 && (
+        <Warning>
+          No source file was measured: there was nothing to judge, and the number says nothing.
+        </Warning>
+      )}
       {snapshot.truncated && (
         <Warning>A limit was reached: the rest was not read. Settings say how much is read at most.</Warning>
       )}

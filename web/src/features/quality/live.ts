@@ -1,11 +1,14 @@
 import { amend, type Follow, readAgain } from "@/shared/events/follow";
-import { qualityKey, scanState } from "./queries";
+import { comparisonState, qualityKey, scanState } from "./queries";
 
 const OVER = { running: false, phase: null, done: 0, total: 0, share: 0 };
 
 export const follow: Follow = (events, cache) => {
   events.on("quality.progress", ({ channel_id, data }) => {
     if (channel_id) amend(cache, scanState(channel_id).queryKey, () => ({ running: true, ...data }));
+  });
+  events.on("quality.comparing", ({ channel_id, data }) => {
+    if (channel_id) cache.setQueryData(comparisonState(channel_id).queryKey, data);
   });
   events.on("quality.failed", ({ channel_id, data }) => {
     if (channel_id) amend(cache, scanState(channel_id).queryKey, () => ({ ...OVER, failure: data }));

@@ -6,7 +6,7 @@ import { filesBelow, harmOf, treeOf, wayTo, worstFiles } from "./fileTree";
 import { stepOf } from "./harm";
 import { follow } from "./live";
 import { commonFolder, shortestLoop } from "./loop";
-import { type MeasuredFile, type Point, scanState } from "./queries";
+import { comparisonState, type MeasuredFile, type Point, scanState } from "./queries";
 import { trendOf } from "./trendLines";
 import { cutPath, moodOf, signed } from "./words";
 
@@ -153,6 +153,12 @@ describe("a scan", () => {
     expect(cache.getQueryData(queryKey)).toMatchObject({ running: false, failure: { code: "conflict" } });
     tell("quality.progress", { phase: "measuring", done: 1, total: 2, share: 0.5 });
     expect(cache.getQueryData(queryKey)?.failure).toBeUndefined();
+  });
+
+  it("is not what a comparison tells of", () => {
+    tell("quality.comparing", { phase: "measuring the base", done: 1, total: 2, share: 0.5 });
+    expect(cache.getQueryData(comparisonState("c").queryKey)).toMatchObject({ share: 0.5 });
+    expect(cache.getQueryData(queryKey)).toMatchObject({ running: false });
   });
 
   it("reads everything of its channel anew when it has ended, and nothing of another one", () => {

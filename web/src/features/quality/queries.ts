@@ -9,6 +9,7 @@ export type Cluster = Schemas["CloneCluster"];
 export type Cycle = Schemas["CycleShown"];
 export type Point = Schemas["TrendPoint"];
 export type Compared = Schemas["Compared"];
+export type Progress = Omit<Schemas["ScanState"], "running">;
 export type Failure = { code: string; error: string; hint: string | null };
 /** How far a scan is, or how the last one failed while this window was open. */
 export type ScanState = Schemas["ScanState"] & { failure?: Failure };
@@ -18,6 +19,7 @@ const PAGE = 50;
 const MOST_FILES = 20_000;
 
 const scansKey = ["quality-scans"] as const;
+const comparisonsKey = ["quality-comparisons"] as const;
 const key = (channelId: string, ...rest: unknown[]) => ["quality", channelId, ...rest] as const;
 export const qualityKey = (channelId: string) => key(channelId);
 const path = (channelId: string) => ({ channel_id: channelId });
@@ -27,6 +29,15 @@ export const scanState = (channelId: string) =>
     queryKey: [...scansKey, channelId],
     queryFn: (): Promise<ScanState> =>
       read(api.GET("/api/channels/{channel_id}/quality/scan", { params: { path: path(channelId) } })),
+  });
+
+/** How far a comparison is; only events tell. */
+export const comparisonState = (channelId: string) =>
+  queryOptions<Progress | null>({
+    queryKey: [...comparisonsKey, channelId],
+    queryFn: () => null,
+    enabled: false,
+    initialData: null,
   });
 
 /** What the newest scan says; nothing where there was none. */

@@ -40,7 +40,9 @@ export const DIMENSION_LABELS: Record<Dimension, string> = {
 const PHASES: Record<string, string> = {
   starting: "Starting",
   measuring: "Measuring",
+  "checking out the base": "Checking out the base",
   "measuring the base": "Measuring the base",
+  comparing: "Comparing",
   writing: "Writing it down",
 };
 export const phaseOf = (phase: string | null | undefined): string =>
