@@ -97,9 +97,8 @@ def _summary(found: Sequence[Json], *, anywhere: bool) -> str:
     told = f"{plural(len(found), 'tool')}, {count} offered"
     if count == len(found):
         return told
-    return (
-        told + ("; as in this directory: --dir ." if anywhere else "") + "; why not: manyhands tools why NAME"
-    )
+    told += "; why not: `manyhands tools why NAME`"
+    return told + ("\nas they are in this directory: --dir ." if anywhere else "")
 
 
 def all_tools(api: Api, channel_id: str | None = None) -> list[Json]:
