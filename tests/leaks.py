@@ -13,16 +13,25 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import suppress
+from typing import TypeVar
 
 import psutil
 import pytest
 
+T = TypeVar("T")
 MARK = "MANYHANDS_TEST_SESSION"
 # How long what is ending may take to end.
 GRACE = 5.0
 # Threads that an event loop, a store or the durable engine keeps for its next call; they end with it. Of a
 # store that is left open its writer is found, of an engine its queues.
-POOLED = ("AnyIO worker thread", "asyncio_", "dbos-executor-", "manyhands-reader")
+POOLED = (
+    "AnyIO worker thread",
+    "asyncio_",
+    "dbos-executor-",
+    "manyhands-reader",
+    "manyhands-database",
+    "manyhands-records",
+)
 
 
 LONG_LIVED = frozenset({"postgres", "chromium", "chrome", "chrome_crashpad", "headless_shell"})
@@ -40,11 +49,10 @@ def nothing_stays_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     if "anyio_backend" in request.fixturenames:
         request.getfixturevalue("no_task_stays_behind")
     yield
-    _end(lambda: _new_processes(pids))
-    left = [_describe(process) for process in _new_processes(pids)]
-    _kill(_new_processes(pids))
-    _end(lambda: _new_threads(threads))
-    left += [f"thread {thread.name!r}" for thread in _new_threads(threads)]
+    processes = _end(lambda: _new_processes(pids))
+    left = [_describe(process) for process in processes]
+    _kill(processes)
+    left += [f"thread {thread.name!r}" for thread in _end(lambda: _new_threads(threads))]
     if left:
         pytest.fail(f"left behind: {', '.join(left)}", pytrace=False)
 
@@ -62,10 +70,12 @@ async def no_task_stays_behind(anyio_backend: object) -> AsyncIterator[None]:
         pytest.fail(f"left behind: {names}", pytrace=False)
 
 
-def _end(look: Callable[[], Sequence[object]]) -> None:
+def _end(look: Callable[[], Sequence[T]]) -> Sequence[T]:
+    """Wait for it; what has not ended then."""
     deadline = time.monotonic() + GRACE
-    while look() and time.monotonic() < deadline:
+    while (left := look()) and time.monotonic() < deadline:
         time.sleep(0.02)
+    return left
 
 
 def _new_tasks(before: set[asyncio.Task[object]]) -> set[asyncio.Task[object]]:
@@ -106,7 +116,7 @@ def _describe(process: psutil.Process) -> str:
     return f"process {process.pid}"
 
 
-def _kill(processes: list[psutil.Process]) -> None:
+def _kill(processes: Sequence[psutil.Process]) -> None:
     for process in processes:
         with suppress(psutil.Error):
             process.kill()

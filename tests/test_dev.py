@@ -1,4 +1,4 @@
-"""The `dev` script and the locks that it installs from."""
+"""The `dev` script, what it is made of in `tooling/`, and the locks that it installs from."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.layout import Module
+from tooling import packages, parts, running
+from tooling.running import Problem
+
 ROOT = Path(__file__).parents[1]
 LOCKS = ROOT / "requirements"
 
@@ -32,19 +36,19 @@ def dev() -> ModuleType:
 
 
 @pytest.fixture
-def checkout(dev: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small checkout of its own for the script, whose installers write down that they ran."""
     (tmp_path / ".venv").mkdir()
     (tmp_path / "pyproject.toml").write_text("")
     (tmp_path / "lock.txt").write_text("one==1")
     installed = tmp_path / "installed"
     installed.write_text("")
-    monkeypatch.setattr(dev, "ROOT", tmp_path)
-    monkeypatch.setattr(dev, "VENV", tmp_path / ".venv")
-    monkeypatch.setattr(dev, "LOG", tmp_path / "log")
-    monkeypatch.setattr(dev, "PARTS", {"run": [tmp_path / "lock.txt"]})
+    monkeypatch.setattr(parts, "ROOT", tmp_path)
+    monkeypatch.setattr(parts, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(running, "LOG", tmp_path / "log")
+    monkeypatch.setattr(parts, "PARTS", {"run": [tmp_path / "lock.txt"]})
     monkeypatch.setattr(
-        dev, "INSTALLERS", {"run": lambda: installed.write_text(installed.read_text() + "run ")}
+        parts, "INSTALLERS", {"run": lambda: installed.write_text(installed.read_text() + "run ")}
     )
     return tmp_path
 
@@ -69,68 +73,70 @@ def test_wrong_usage_is_one_line_and_exit_code_2(arguments: tuple[str, ...]) -> 
     assert "./dev --help" in answer.stderr
 
 
-def test_what_is_installed_is_not_installed_again(dev: ModuleType, checkout: Path) -> None:
-    dev.ensure("run")
-    dev.ensure("run")
+def test_it_needs_nothing_but_the_standard_library() -> None:
+    sources = [ROOT / "dev", *(ROOT / "tooling").glob("*.py")]
+    imported = {found.root for path in sources for found in Module(path.name, path, path.read_text()).imports}
+    assert imported - sys.stdlib_module_names == {"tooling"}
+
+
+def test_what_is_installed_is_not_installed_again(checkout: Path) -> None:
+    parts.ensure("run")
+    parts.ensure("run")
     assert (checkout / "installed").read_text() == "run "
 
 
-def test_a_changed_lock_is_installed(dev: ModuleType, checkout: Path) -> None:
-    dev.ensure("run")
+def test_a_changed_lock_is_installed(checkout: Path) -> None:
+    parts.ensure("run")
     (checkout / "lock.txt").write_text("one==2")
-    dev.ensure("run")
+    parts.ensure("run")
     assert (checkout / "installed").read_text() == "run run "
 
 
-def test_an_installation_that_failed_is_done_again(
-    dev: ModuleType, checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_installation_that_failed_is_done_again(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
-        raise dev.Problem("no")
+        raise Problem("no")
 
     with monkeypatch.context() as broken:
-        broken.setitem(dev.INSTALLERS, "run", fail)
-        with pytest.raises(dev.Problem):
-            dev.ensure("run")
-    dev.ensure("run")
+        broken.setitem(parts.INSTALLERS, "run", fail)
+        with pytest.raises(Problem):
+            parts.ensure("run")
+    parts.ensure("run")
     assert (checkout / "installed").read_text() == "run "
 
 
 def test_a_part_made_from_a_folder_is_made_again_when_a_file_in_it_changes_or_goes(
-    dev: ModuleType, checkout: Path, monkeypatch: pytest.MonkeyPatch
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = checkout / "source" / "deep" / "page.tsx"
     source.parent.mkdir(parents=True)
     source.write_text("one")
-    monkeypatch.setitem(dev.PARTS, "run", [checkout / "source"])
-    dev.ensure("run")
+    monkeypatch.setitem(parts.PARTS, "run", [checkout / "source"])
+    parts.ensure("run")
     (source.parent / "page.test.tsx").write_text("a test does not change what is built")
-    dev.ensure("run")
+    parts.ensure("run")
     assert (checkout / "installed").read_text() == "run "
     source.write_text("two")
-    dev.ensure("run")
+    parts.ensure("run")
     source.unlink()
-    dev.ensure("run")
+    parts.ensure("run")
     assert (checkout / "installed").read_text() == "run run run "
 
 
-def test_a_built_ui_that_is_gone_is_built_again(
-    dev: ModuleType, checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_built_ui_that_is_gone_is_built_again(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     built = checkout / "ui"
     built.mkdir()
-    monkeypatch.setitem(dev.STAMPS, "run", built)
-    dev.ensure("run")
+    monkeypatch.setitem(parts.STAMPS, "run", built)
+    parts.ensure("run")
     (built / "dev-run.stamp").unlink()
     built.rmdir()
-    monkeypatch.setitem(dev.INSTALLERS, "run", built.mkdir)
-    dev.ensure("run")
+    monkeypatch.setitem(parts.INSTALLERS, "run", built.mkdir)
+    parts.ensure("run")
     assert built.is_dir()
 
 
-def test_everything_that_the_ui_is_built_from_is_looked_at(dev: ModuleType) -> None:
+def test_everything_that_the_ui_is_built_from_is_looked_at() -> None:
     kept = {path.name for path in (ROOT / "web").iterdir() if path.name not in ("node_modules", "dist")}
-    looked_at = {path.name for path in dev.PARTS["web"]}
+    looked_at = {path.name for path in parts.PARTS["web"]}
     only_for_people = {"biome.json", ".npmrc", "README.md"}
     assert kept - only_for_people <= looked_at
     assert "app.py" in looked_at
@@ -138,37 +144,34 @@ def test_everything_that_the_ui_is_built_from_is_looked_at(dev: ModuleType) -> N
 
 @pytest.mark.usefixtures("checkout")
 def test_a_registry_out_of_reach_is_said_in_one_line_with_what_to_check(
-    dev: ModuleType, capfd: pytest.CaptureFixture[str]
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     code = "print('error: tcp connect error: Connection refused'); raise SystemExit(2)"
-    with pytest.raises(dev.Problem, match=r"registry could not be reached.*HTTPS_PROXY.*again") as caught:
-        dev.step("installing x", sys.executable, "-c", code)
+    with pytest.raises(Problem, match=r"registry could not be reached.*HTTPS_PROXY.*again") as caught:
+        running.step("installing x", sys.executable, "-c", code)
     assert "\n" not in str(caught.value)
     assert "Connection refused" not in capfd.readouterr().err
 
 
-@pytest.mark.usefixtures("checkout")
 def test_another_failure_shows_its_last_lines_and_where_the_rest_is(
-    dev: ModuleType, capfd: pytest.CaptureFixture[str]
+    checkout: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(dev.Problem, match=r"installing x failed with exit code 3.*log"):
-        dev.step("installing x", sys.executable, "-c", "print('no room'); raise SystemExit(3)")
+    with pytest.raises(Problem, match=r"installing x failed with exit code 3.*log"):
+        running.step("installing x", sys.executable, "-c", "print('no room'); raise SystemExit(3)")
     assert "no room" in capfd.readouterr().err
-    assert "no room" in dev.LOG.read_text()
+    assert "no room" in (checkout / "log").read_text()
 
 
-def test_settings_of_pip_reach_uv_unless_it_has_its_own(
-    dev: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_settings_of_pip_reach_uv_unless_it_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_CONFIG_FILE", "SSL_CERT_FILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", "/nonexistent")
     monkeypatch.setenv("PIP_INDEX_URL", "https://index.example/simple")
     monkeypatch.setenv("PIP_CERT", "/certificates.pem")
     expected = {"UV_DEFAULT_INDEX": "https://index.example/simple", "SSL_CERT_FILE": "/certificates.pem"}
-    assert dev.index_settings() == expected
+    assert packages.index_settings() == expected
     monkeypatch.setenv("UV_INDEX_URL", "https://other.example/simple")
-    assert dev.index_settings() == {"SSL_CERT_FILE": "/certificates.pem"}
+    assert packages.index_settings() == {"SSL_CERT_FILE": "/certificates.pem"}
 
 
 def pinned(lock: str) -> dict[str, list[Requirement]]:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -16,47 +13,15 @@ import pytest
 
 from manyhands import Hub
 from manyhands.chat.recovery import INTERRUPTED
+from tests.hub_process import SOON_S, HubProcess, hub_process
 
 TALLY = str(Path(__file__).parent / "tally_server.py")
-SOON_S = 60
 
 
-class Process:
-    """A hub in a process of its own."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
-
-    def until(self, kind: str, **wanted: Any) -> dict[str, Any]:
-        """The next event of that kind with these data."""
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            event = json.loads(line)
-            data: dict[str, Any] = event["data"]
-            if event["type"] == kind and wanted.items() <= data.items():
-                return data
-        raise AssertionError(self._process.stderr.read() if self._process.stderr else "it ended")
-
-    def kill(self) -> None:
-        self._process.send_signal(signal.SIGKILL)
-        self._process.wait(SOON_S)
-
-
-@contextmanager
-def running(tmp_path: Path, script: list[Any], *prompts: str) -> Iterator[Process]:
+def running(tmp_path: Path, script: list[Any], *prompts: str) -> AbstractContextManager[HubProcess]:
     written = tmp_path / "script.json"
     written.write_text(json.dumps(script))
-    command = [sys.executable, "-m", "tests.chat.killed_hub", str(tmp_path / "home"), str(written), *prompts]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
-        try:
-            hub = Process(process)
-            hub.until("ready")
-            yield hub
-        finally:
-            if process.poll() is None:
-                process.kill()
-            process.communicate(timeout=SOON_S)
+    return hub_process("tests.chat.killed_hub", str(tmp_path / "home"), str(written), *prompts)
 
 
 async def add_tally(tmp_path: Path) -> Path:

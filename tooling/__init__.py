@@ -1,0 +1,1 @@
+"""What `dev` is made of: the standard library alone prepares this checkout. No part of the package."""
