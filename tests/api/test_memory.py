@@ -40,6 +40,7 @@ async def test_notes_are_indexed_searched_listed_and_opened(client: Client, proj
     (hit,) = found["results"]
     assert (hit["path"], hit["line_start"], hit["heading"]) == ("boats.md", 3, "Boats")
     assert set(hit["parts"]) == {"lexical", "vector", "recency"}
+    assert hit["scope"] == "project"
     assert found["mode"] == "hybrid"
     assert found["index"] == {"files": 1, "chunks": 2, "stale": 0, "indexing": False}
     where = {"dir_path": project}
@@ -47,7 +48,7 @@ async def test_notes_are_indexed_searched_listed_and_opened(client: Client, proj
     assert [(file["path"], file["chunks"]) for file in listed] == [("bad.md", 0), ("boats.md", 2)]
     bad = (await client.get("/api/memory/files", params={**where, "problems": True})).json()["items"]
     assert [file["path"] for file in bad] == ["bad.md"]
-    line = {**where, "path": hit["path"], "line": hit["line_start"], "around": 1}
+    line = {**where, "path": hit["path"], "line": hit["line_start"], "around": 1, "scope": hit["scope"]}
     excerpt = (await client.get("/api/memory/file", params=line)).json()
     assert excerpt["text"] == "\nAna bought a sailing boat.\n"
     assert (excerpt["line_start"], excerpt["lines"], excerpt["changed"]) == (2, 6, False)

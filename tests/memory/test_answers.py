@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,9 +64,10 @@ def test_one_that_does_not_fit_gives_way_to_a_shorter_one() -> None:
     assert [hit.text for hit in hits_of(text, 0, 1, top_k=10, budget_chars=20)] == ["short"]
 
 
-def test_of_a_long_block_of_code_the_part_that_was_asked_for_is_shown() -> None:
-    lines = [f"value_{number} = {number}" for number in range(400)]
-    lines[300] = "harbour = open_harbour()"
+@pytest.mark.parametrize("size", [400, 40_000])
+def test_of_a_long_block_of_code_the_part_that_was_asked_for_is_shown(size: int) -> None:
+    lines = [f"value_{number} = {number}" for number in range(size)]
+    lines[size * 3 // 4] = "harbour = open_harbour()"
     (hit,) = hits_of("\n".join(["# A", "```", *lines, "```"]), 0, question="where is the harbour opened?")
     assert "harbour = open_harbour()" in hit.text
     assert len(hit.text) <= HIT_CHARS

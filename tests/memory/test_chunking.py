@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyhands.memory.chunking import MOST_CODE, spans, split, whole_characters
+from manyhands.memory.chunking import MOST_OPEN, spans, split, whole_characters
 from manyhands.memory.types import HIT_CHARS, Chunk
 
 NOTES = """# Boats
@@ -81,13 +81,20 @@ def test_lines_that_begin_with_a_name_are_chunks_of_their_own() -> None:
     "code",
     [
         "```\n" + "x = 1\n\n" * 400 + "```",
+        "```\n" + "x = 1\n\n" * 20_000 + "```",
+        "    x = 1\n\n" * 9_000 + "    end()",
         "~~~~ sh\n~~~\n\n# more\n~~~~",
         "    one()\n\n    two()",
-        "```\nnever closed\n\n# end",
     ],
 )
 def test_a_block_of_code_is_never_split(code: str) -> None:
-    assert code in texts(split(f"# Title\n\nBefore.\n\n{code}"))
+    found = split(f"# Title\n\nBefore.\n\n{code}\n\n# After\n\nText.")
+    assert {chunk.text: chunk.line_start for chunk in found}[code] == 5
+
+
+def test_a_fence_that_nobody_closed_is_a_block_up_to_the_end() -> None:
+    code = "```\nnever closed\n\n# end"
+    assert texts(split(f"Before.\n\n{code}")) == ["Before.", code]
 
 
 def test_a_block_of_an_org_file_is_never_split() -> None:
@@ -179,4 +186,4 @@ def test_chunks_of_a_section_and_the_gaps_between_them_are_verbatim_too(
 def test_text_that_nobody_wrote_is_cut_all_the_same(text: str) -> None:
     for suffix in (".md", ".org", ".rst"):
         chunks = split(text, suffix)
-        assert all(len(chunk.text) <= MOST_CODE for chunk in chunks)
+        assert all(len(chunk.text) <= MOST_OPEN for chunk in chunks)

@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -16,6 +17,7 @@ from manyhands.errors import InvalidError, NotFoundError
 from manyhands.events import EventBus
 from manyhands.memory.service import MemoryScope
 from manyhands.memory.types import HIT_CHARS, Query
+from manyhands.memory.vector_store import PgVectors
 from manyhands.store.engine import Store, open_store
 from manyhands.store.event_log import StoredEventLog
 from tests.memory.conftest import NOTES, Desk, a_channel, make_desk
@@ -120,8 +122,8 @@ async def test_another_project_is_not_searched_and_the_global_memory_is(desk: De
     desk.home.memory.mkdir()
     (desk.home.memory / "me.md").write_text("My own boat is called Perch.")
     await desk.memory.index(await desk.scope())
-    found = await desk.paths("boat")
-    assert sorted(found) == ["me.md", "talk.txt"]
+    found = (await desk.search("boat", by_words=True)).hits
+    assert {(hit.path, hit.scope) for hit in found} == {("me.md", "global"), ("talk.txt", "project")}
     assert [
         hit.path for hit in (await desk.memory.search(MemoryScope(None), Query("boat", by_words=True))).hits
     ] == ["me.md"]
@@ -191,6 +193,24 @@ async def test_a_file_is_read_around_a_line_as_it_is_now(desk: Desk) -> None:
     assert (changed.text, changed.changed) == ("short", True)
     (desk.project / "long.md").unlink()
     assert (await desk.memory.excerpt(await desk.scope(), "long.md")).problem == "The file is gone."
+
+
+async def test_of_two_files_of_one_name_that_of_the_named_memory_is_read(desk: Desk) -> None:
+    desk.home.memory.mkdir()
+    (desk.home.memory / "talk.txt").write_text("What everybody knows.")
+    scope = await desk.scope()
+    await desk.memory.index(scope)
+    assert (await desk.memory.excerpt(scope, "talk.txt", of="global")).text == "What everybody knows."
+    assert (await desk.memory.excerpt(scope, "talk.txt", of="project")).text == NOTES["talk.txt"]
+
+
+async def test_a_question_that_nothing_fits_is_told_so(sqlite_desk: Desk) -> None:
+    desk = sqlite_desk
+    found = await desk.search("explain quantum entanglement")
+    assert found.hits
+    assert found.notes == ("Nothing fits this question well: these are the nearest passages.",)
+    for fitting in ("the boat", "what did the doctor say", "decisions"):
+        assert (await desk.search(fitting)).notes == ()
 
 
 async def test_files_are_listed_in_pages(desk: Desk) -> None:
@@ -314,4 +334,44 @@ async def test_without_pgvector_vectors_are_bytes_and_found_all_the_same(
         desk = await _desk(store, tmp_path / "one")
         found = await desk.search("what did the doctor say", diversity=0.2)
         assert (found.mode, "physician" in found.hits[0].text) == ("hybrid", True)
-        assert (await desk.memory.status())["embedder"]["kept_in"] == "matrix"
+        embedder = (await desk.memory.status())["embedder"]
+        assert embedder["kept_in"] == "matrix"
+        assert "CREATE EXTENSION vector" in embedder["note"]
+
+
+async def test_what_another_hub_wrote_is_in_the_next_answer(tmp_path: Path, postgres_url: str) -> None:
+    async with open_store(postgres_url) as one, open_store(postgres_url) as other:
+        ours = await _desk(one, tmp_path / "one")
+        theirs = await _desk(other, tmp_path / "other")
+        await ours.memory.index(await ours.scope())
+        known = await theirs.memory._known((str(ours.project),))
+        finder = await theirs.memory._found_finder()
+        question = Query("kite", by_words=True)
+        assert not (await finder.search(known, question, learning=False, last=False)).moved
+        ours.write("new.md", "A kite.")
+        await ours.memory.index(await ours.scope())
+        assert (await finder.search(known, question, learning=False, last=False)).moved
+        found = await theirs.memory.search(MemoryScope(str(ours.project)), question)
+        assert [hit.path for hit in found.hits] == ["new.md"]
+
+
+async def test_the_database_says_what_is_near_until_there_is_a_copy(
+    both: tuple[Desk, Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, desk = both
+    asked, nearest = list[str](), PgVectors.nearest
+
+    def counting(self: PgVectors, *rest: Any, **named: Any) -> Any:
+        asked.append("nearest")
+        return nearest(self, *rest, **named)
+
+    monkeypatch.setattr(PgVectors, "nearest", counting)
+    by_database = await desk.search("what did the doctor say")
+    assert asked == ["nearest"]
+    await desk.memory.warm(await desk.scope())
+    by_copy = await desk.search("what did the doctor say")
+    assert asked == ["nearest"]
+    assert by_copy.mode == by_database.mode == "hybrid"
+    for one, other in zip(by_copy.hits, by_database.hits, strict=True):
+        assert one.text == other.text
+        assert one.score == pytest.approx(other.score, abs=0.001)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.lowlevel
 import pytest
+from sqlalchemy import Connection
 
 from manyhands.events import Event, EventBus
 from manyhands.memory import keeping
-from manyhands.memory.types import Query
+from manyhands.memory import store as rows
+from manyhands.memory.indexing import Indexer
+from manyhands.memory.types import IndexReport, Query
 from manyhands.memory.watching import DELETED, matters, to_read
-from tests.memory.conftest import Desk
+from tests.memory.conftest import NOTES, Desk
 from tests.memory.endpoint import running_endpoint
 
 pytestmark = pytest.mark.anyio
@@ -92,6 +96,64 @@ async def test_what_was_used_before_is_followed_from_the_start(sqlite_desk: Desk
         await until(desk.bus, indexed(added=1))
         await watched(desk)
         assert (await desk.paths("harpsichord"))[0] == "later.md"
+
+
+async def test_all_files_are_looked_at_once_and_then_what_changes(
+    sqlite_desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk, looked = sqlite_desk, list[str]()
+    index = Indexer.index
+
+    async def counting(self: Indexer, collection: str, *rest: Any) -> IndexReport:
+        looked.append(collection)
+        return await index(self, collection, *rest)
+
+    monkeypatch.setattr(Indexer, "index", counting)
+    async with following(desk):
+        for _ in range(5):
+            await desk.search("boat")
+        assert sorted(looked) == [str(desk.project), "global"]
+
+
+async def test_a_question_waits_neither_for_the_first_reading_nor_for_vectors(
+    sqlite_desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk, go, index = sqlite_desk, anyio.Event(), Indexer.index
+
+    async def slow(self: Indexer, *rest: Any) -> IndexReport:
+        await go.wait()
+        return await index(self, *rest)
+
+    monkeypatch.setattr(Indexer, "index", slow)
+    monkeypatch.setattr(keeping, "FIRST_WAIT_S", 0)
+    with anyio.fail_after(ENOUGH_S):
+        async with following(desk):
+            assert "still being read" in (await desk.search("boat")).notes[0]
+            go.set()
+            await until(desk.bus, indexed(added=3))
+            async with desk.memory._keeper.state(str(desk.project)).learning:
+                desk.write("talk.txt", "Ana: I sold the boat.")
+                assert (await desk.search("boat", by_words=True)).hits[0].text == "Ana: I sold the boat."
+
+
+async def test_what_was_used_before_is_read_before_somebody_asks(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await desk.memory.index(await desk.scope())
+    read, file_words = list[int](), rows.file_words
+
+    def counting(conn: Connection, file_ids: Sequence[int]) -> Any:
+        read.extend(file_ids)
+        return file_words(conn, file_ids)
+
+    monkeypatch.setattr(rows, "file_words", counting)
+    async with following(desk):
+        with anyio.fail_after(ENOUGH_S):
+            while len(read) < len(NOTES):
+                await anyio.lowlevel.checkpoint()
+        await desk.memory.warm(await desk.scope())
+        assert (await desk.search("what did the doctor say")).mode == "hybrid"
+    assert len(read) == len(NOTES)
 
 
 async def test_a_failed_embedder_is_tried_again_in_the_background(

@@ -19,6 +19,7 @@ from manyhands.memory.types import Query as Question
 router = APIRouter(prefix="/memory", tags=["memory"])
 
 MOST = 100
+Scope = Literal["project", "global", "channel"]
 ChannelId = Annotated[str | None, Query(description="Whose memory; its project's and the global one.")]
 DirPath = Annotated[str | None, Query(description="The same by a directory.")]
 
@@ -62,6 +63,7 @@ class MemoryHit(schemas.Answer):
     text: str
     score: float
     parts: ScoreParts
+    scope: Scope = Field(description="Which memory it is from.")
 
 
 class MemoryIndexState(schemas.Answer):
@@ -114,7 +116,7 @@ class FileProblem(schemas.Answer):
 class IndexDone(schemas.Answer):
     """What indexing did."""
 
-    scope: Literal["project", "global", "channel"]
+    scope: Scope
     directory: str | None
     files: FileCounts
     chunks: ChunkCounts
@@ -127,7 +129,7 @@ class IndexDone(schemas.Answer):
 class MemoryCollection(schemas.Answer):
     """A memory: of a project, of a channel without a directory, or the global one."""
 
-    scope: Literal["project", "global", "channel"]
+    scope: Scope
     directory: str | None
     channel_id: str | None
     roots: list[str]
@@ -149,6 +151,7 @@ class EmbedderState(schemas.Answer):
 
     name: str
     kept_in: Literal["matrix", "pgvector"]
+    note: str | None = Field(description="Why they are kept so, where another way would be better.")
     problem: str | None
     retry_in_s: float | None
 
@@ -164,7 +167,7 @@ class MemoryFile(schemas.Answer):
     """An indexed file, or one that could not be."""
 
     path: str
-    scope: Literal["project", "global", "channel"]
+    scope: Scope
     kind: Literal["file", "conversation"]
     size: int
     chunks: int
@@ -248,9 +251,10 @@ async def memory_file(
     path: Annotated[str, Query(description="As a hit or the list of files names it.")],
     line: Annotated[int, Query(ge=1, description="The line to show, with some around it.")] = 1,
     around: Annotated[int, Query(ge=0, le=200, description="How many lines before and after it.")] = 40,
+    scope: Annotated[Scope | None, Query(description="Of which memory, as a hit says.")] = None,
     channel_id: ChannelId = None,
     dir_path: DirPath = None,
 ) -> MemoryExcerpt:
     """A part of an indexed file around a line, as the file is now."""
-    scope = await _scope(hub, channel_id, dir_path)
-    return MemoryExcerpt(**asdict(await hub.memory.excerpt(scope, path, line, around)))
+    whose = await _scope(hub, channel_id, dir_path)
+    return MemoryExcerpt(**asdict(await hub.memory.excerpt(whose, path, line, around, scope)))

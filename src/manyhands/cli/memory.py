@@ -167,7 +167,7 @@ def _moment(date: str | None, *, end: bool = False) -> str | None:
 
 def _show(answer: Json) -> None:
     for hit in answer["results"]:
-        place = f"{hit['path']}:{hit['line_start']}"
+        place = f"{hit['path']}:{hit['line_start']}" + (" (global)" if hit["scope"] == "global" else "")
         parts = hit["parts"]
         why = f"words {parts['lexical']:.2f}, meaning {parts['vector']:.2f}"
         why += f", recency {parts['recency']:.2f}" if parts["recency"] else ""
@@ -249,6 +249,8 @@ def status(
     print_table(STATE, [_row(one) for one in answer["collections"]])
     embedder = answer["embedder"]
     say(f"\nvectors by {embedder['name']}, kept as {embedder['kept_in']}")
+    if embedder["note"]:
+        note(embedder["note"])
     if embedder["problem"]:
         warn(embedder["problem"])
     if not everywhere:

@@ -46,6 +46,7 @@ def _said(found: SearchAnswer) -> str:
     lines = []
     for number_, hit in enumerate(map(hit_json, found.hits), 1):
         place = f"{hit['path']}:{hit['line_start']}-{hit['line_end']}"
+        place += " in the global memory" if hit["scope"] == "global" else ""
         heading = f" ({hit['heading']})" if hit["heading"] else ""
         lines += [f"{number_}. {place}{heading}, score {hit['score']:.2f}", hit["text"], ""]
     if not found.hits:
@@ -88,6 +89,7 @@ HIT = gives(
     text=text("The passage as it stands there, at most 1,200 characters."),
     score=_FLOAT,
     parts=gives(lexical=_FLOAT, vector=_FLOAT, recency=_FLOAT),
+    scope=text("Which memory it is from: project, channel for one without a directory, or global."),
 )
 INDEX = gives(
     files=number("Files that were searched."),

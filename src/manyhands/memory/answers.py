@@ -17,6 +17,8 @@ from manyhands.memory.words import terms
 
 READABLE = 500
 """Up to this length a hit is filled with what stands around it."""
+PAGE = 20_000
+"""Longer texts are searched by pages: the terms of all of it would take a second."""
 SEPARATOR = 1
 """What joins two hits counts too."""
 
@@ -39,6 +41,7 @@ class Place:
     path: str
     chunk: Chunk
     section: int
+    scope: str = "project"
 
 
 class Placed(Protocol):
@@ -50,6 +53,8 @@ class Placed(Protocol):
     def chunk(self) -> Chunk: ...
     @property
     def section(self) -> int: ...
+    @property
+    def scope(self) -> str: ...
 
 
 def answer(
@@ -85,7 +90,7 @@ def _hit(row: int, passage: Passage, ranking: Ranking, places: Sequence[Placed])
     heading = " > ".join(place.chunk.headings)
     score = float(ranking.score[row])
     lines = (passage.line_start, passage.line_end)
-    return Hit(place.path, *lines, heading, passage.text, score, ranking.parts(row))
+    return Hit(place.path, *lines, heading, passage.text, score, ranking.parts(row), place.scope)
 
 
 def _passage(
@@ -128,6 +133,10 @@ def _joining(row: int, gap: int, places: Sequence[Placed], hit: int, shown: set[
 
 def best_part(text: str, asked: frozenset[str], most: int) -> tuple[int, int]:
     """The part of a long text that has most of the asked terms, cut at ends of lines where that can be."""
+    if len(text) > PAGE:
+        begin, end = _best_page(text, asked)
+        start, end = best_part(text[begin:end], asked, most)
+        return begin + start, begin + end
     pieces = spans(text, most // 4)
     found = [asked.intersection(terms(text[start:end])) for start, end in pieces]
     windows = [_window(pieces, number, most) for number in range(len(pieces))]
@@ -135,6 +144,22 @@ def best_part(text: str, asked: frozenset[str], most: int) -> tuple[int, int]:
     start, end = pieces[best][0], pieces[windows[best] - 1][1]
     end = start + len(text[start:end].rstrip())
     return start, start + whole_characters(text[start:], end - start)
+
+
+def _best_page(text: str, asked: frozenset[str]) -> tuple[int, int]:
+    """Where in a very long text to look closely: where most of the asked terms begin some word.
+
+    A page reaches into the next one, so that none is torn at its end; it begins where a line does, if it can.
+    """
+    small = text.lower()
+    begins = [
+        term[: max(len(term) - 1, 3)] for term in asked
+    ]  # a stem may end in a letter that the word has not
+    pages = range(0, len(text) - PAGE // 2, PAGE // 2)
+    best = max(pages, key=lambda at: sum(small.find(begin, at, at + PAGE) >= 0 for begin in begins))
+    line = text.rfind("\n", max(best - HIT_CHARS, 0), best) + 1
+    begin = line if line or not best else whole_characters(text, best)
+    return begin, whole_characters(text, begin + PAGE)
 
 
 def _window(pieces: Sequence[tuple[int, int]], first: int, most: int) -> int:

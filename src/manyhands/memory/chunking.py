@@ -22,8 +22,8 @@ _UNDERLINE = re.compile(r" {0,3}(?P<mark>[=\-~^\"'`#*+.:_])(?P=mark){2,}\s*$")
 _ITEM = re.compile(r" {0,3}(?:[-*+•]|\d{1,9}[.)])\s+\S")
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*\s+|(?<=[。！？])")
 LONGEST_HEADING = 1000
-MOST_CODE = 20_000
-"""A longer block of code is cut after all: it is a fence that nobody closed, or no text to read."""
+MOST_OPEN = 20_000
+"""What nobody closed, and indented lines of a plain text, are cut after all: they may be no code."""
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f")
 _SKIN = range(0x1F3FB, 0x1F400)
 _FLAGS = range(0x1F1E6, 0x1F200)
@@ -35,7 +35,8 @@ class _Block:
 
     begin: int
     end: int
-    code: bool = False
+    most: int | None = HIT_CHARS
+    """The longest piece that it may be cut into; nothing if it may not be cut."""
 
 
 @dataclass
@@ -121,17 +122,23 @@ def _block(lines: Sequence[str], at: int, suffix: str, outline: _Outline) -> _Bl
     if not lines[at].strip():
         return _Block(at, at)
     if at == 0 and lines[0].rstrip() == "---" and (end := _closing(lines, 1, r"(?:---|\.\.\.)\s*$")):
-        return _Block(0, end, code=True)
+        return _Block(0, end, None)
     if found := _FENCE.match(lines[at]):
         mark = found["mark"]
         closing = rf"\s*{re.escape(mark[0])}{{{len(mark)},}}\s*$"
-        return _Block(at, _closing(lines, at + 1, closing) or len(lines), code=True)
+        return _fenced(lines, at, closing)
     if found := _ORG_BEGIN.match(lines[at]):
         closing = rf"(?i)\s*#\+end_{re.escape(found['kind'])}\s*$"
-        return _Block(at, _closing(lines, at + 1, closing) or len(lines), code=True)
+        return _fenced(lines, at, closing)
     if _is_indented(lines[at]):
-        return _Block(at, _end_of_indented(lines, at), code=True)
+        return _Block(at, _end_of_indented(lines, at), MOST_OPEN if suffix == ".txt" else None)
     return _Block(at, _end_of_paragraph(lines, at, suffix, outline))
+
+
+def _fenced(lines: Sequence[str], at: int, closing: str) -> _Block:
+    """A block up to the line that closes it, or all that is left."""
+    end = _closing(lines, at + 1, closing)
+    return _Block(at, len(lines), MOST_OPEN) if end is None else _Block(at, end, None)
 
 
 def _closing(lines: Sequence[str], at: int, pattern: str) -> int | None:
@@ -185,7 +192,7 @@ def _between(lines: Sequence[str], end: int, begin: int) -> str:
 def _pieces(lines: Sequence[str], block: _Block, gap: str, outline: _Outline) -> Iterator[Chunk]:
     text = "\n".join(lines[block.begin : block.end])
     line = block.begin + 1
-    for start, end in spans(text, MOST_CODE if block.code else HIT_CHARS):
+    for start, end in spans(text, len(text) if block.most is None else block.most):
         piece = text[start:end]
         body = piece.rstrip() if end < len(text) else piece.rstrip("\r")
         if body.strip():

@@ -5,7 +5,7 @@ Imported when the first question comes: it needs numpy. Whether collections are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,12 +13,22 @@ from pathlib import Path
 import anyio.to_thread
 import numpy as np
 from numpy.typing import NDArray
+from sqlalchemy import Connection
 
 from manyhands.clock import Clock
+from manyhands.memory import store as rows
 from manyhands.memory.embedders import Embedder, StaticEmbedder
 from manyhands.memory.learning import Learner
 from manyhands.memory.records import Records
-from manyhands.memory.searching import Outcome, find, read_hits, search_here, spread
+from manyhands.memory.searching import (
+    Ask,
+    Found,
+    Outcome,
+    find,
+    rank_here,
+    read_hits,
+    spread,
+)
 from manyhands.memory.segments import Matrix, remove_leftovers
 from manyhands.memory.shelf import Shelves
 from manyhands.memory.store import Collection
@@ -27,10 +37,16 @@ from manyhands.memory.vector_store import PgVectors, VectorStore
 from manyhands.memory.view import View, unit
 
 Scores = NDArray[np.float32]
+Rank = Callable[[], tuple[Found, bool]]
+"""The best chunks, and whether meaning had a part in it."""
 
 LARGE = 50_000
 """More chunks than this are not ranked in the database's threads: these are several, and each keeps the
 memory that it once needed."""
+
+
+WARM_CHUNKS = 300_000
+"""So many chunks at most are read into memory before anybody asks."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +60,17 @@ class Answer:
     changed: Sequence[FileFacts] = ()
     vanished: bool = False
     """A file was replaced while it was searched."""
+    moved: bool = False
+    """Another hub of the same database wrote to the collections before we had read our hits."""
+    weak: bool = False
+    """The hits are the nearest that there is, and may have nothing to do with the question."""
 
 
 class Finder:
-    """Searches the copies of collections that this process holds."""
+    """Searches the copies of collections that this process holds.
+
+    Where the database has vectors of its own, it is asked for the nearest as long as there is no copy.
+    """
 
     def __init__(
         self,
@@ -71,6 +94,16 @@ class Finder:
         """Let go of the copy of a collection."""
         self._shelves.forget(collection)
 
+    async def warm(self, collections: Sequence[Collection]) -> None:
+        """Have all at hand that a question to them needs, unless that is too much to hold unasked."""
+        if self._shelves.size_with(collections) > WARM_CHUNKS:
+            return
+        embedder = await self._learner.embedder()
+        view = await self._shelves.view(
+            collections, None if embedder is None else embedder.name, self._vectors
+        )
+        await anyio.to_thread.run_sync(_try_out, view, embedder)
+
     async def search(
         self, collections: Sequence[Collection], query: Query, *, learning: bool, last: bool
     ) -> Answer:
@@ -80,54 +113,58 @@ class Finder:
         """
         embedder = await self._learner.embedder()
         model = None if embedder is None else embedder.name
-        view = await self._shelves.view(collections, model, None if learning else self._vectors)
+        in_database = isinstance(self._vectors, PgVectors) and (
+            learning or not self._shelves.has_copies(collections, model)
+        )
+        copied = None if learning or in_database else self._vectors
+        view = await self._shelves.view(collections, model, copied)
         now = self._clock.now().timestamp()
-        if view.size <= LARGE and self._is_here(embedder):
-            ask = embedder.ask_here if isinstance(embedder, StaticEmbedder) else None
-            work = partial(search_here, view=view, query=query, ask=ask, marks=self._marks, now=now)
-            outcome, by_meaning = await self._records.read(work)
+        if in_database:
+            rank: Rank = _done(await self._rank_by_database(view, collections, query, model, now))
         else:
-            outcome, by_meaning = await self._search_apart(view, collections, query, model, now)
-        unlearned = view.unlearned if self._vectors.in_memory else 0
+            rank = partial(rank_here, view, query, await self._asking(embedder, view, query), now)
+            if view.size > LARGE:
+                rank = _done(await anyio.to_thread.run_sync(rank))
+        known = None if self._records.alone else {one.id: one.revision for one in collections}
+        read = partial(_read, rank=rank, view=view, query=query, marks=self._marks, known=known)
+        outcome, by_meaning, moved = await self._records.read(read)
+        unlearned = 0 if in_database else view.unlearned
         changed = () if last else outcome.changed
-        return Answer(outcome.hits, by_meaning, unlearned, changed, outcome.vanished)
+        # What is close was found out for these vectors; others have another scale.
+        weak = by_meaning and isinstance(embedder, StaticEmbedder) and outcome.fit < 1
+        return Answer(outcome.hits, by_meaning, unlearned, changed, outcome.vanished, moved, weak)
 
-    def _is_here(self, embedder: Embedder | None) -> bool:
-        """Whether all can be done on one connection: on PostgreSQL that would hold up the loop."""
-        return self._records.alone and (embedder is None or isinstance(embedder, StaticEmbedder))
+    async def _asking(self, embedder: Embedder | None, view: View, query: Query) -> Ask | None:
+        """Who makes the question's vector; nobody if none is to be had, or nothing is there to compare."""
+        if isinstance(embedder, StaticEmbedder):
+            return embedder.ask_here
+        if embedder is None or query.by_words or view.dimensions is None:
+            return None
+        vector = await self._learner.ask(query.text)
+        return None if vector is None else lambda _: vector
 
-    async def _search_apart(
+    # --- by the database
+
+    async def _rank_by_database(
         self, view: View, collections: Sequence[Collection], query: Query, model: str | None, now: float
-    ) -> tuple[Outcome, bool]:
+    ) -> tuple[Found, bool]:
+        assert isinstance(self._vectors, PgVectors)
         close = None
         if model is not None and not query.by_words:
-            close = await self._closeness(query.text, view, collections, model)
+            close = await self._closeness(self._vectors, query.text, view, collections, model)
         found = await anyio.to_thread.run_sync(find, view, query, close, now)
         if query.diversity > 0 and found.rows:
-            if isinstance(self._vectors, PgVectors):
-                vectors = await self._vectors_in_database(self._vectors, view, found.rows)
-            else:
-                vectors = view.vectors_of(found.rows)
+            vectors = await self._vectors_in_database(self._vectors, view, found.rows)
             found = spread(found, vectors, query.diversity)
-        work = partial(read_hits, view=view, found=found, query=query, marks=self._marks)
-        return await self._records.read(work), close is not None
+        return found, close is not None
 
     async def _closeness(
-        self, question: str, view: View, collections: Sequence[Collection], model: str
+        self, vectors: PgVectors, question: str, view: View, collections: Sequence[Collection], model: str
     ) -> Scores | None:
-        """How close each chunk is to the question; nothing when that cannot be said now."""
-        if self._vectors.in_memory and view.dimensions is None:
-            return None
+        """How close the nearest chunks are to the question; nothing when that cannot be said now."""
         vector = await self._learner.ask(question)
         if vector is None or not vector.any():
             return None
-        if isinstance(self._vectors, PgVectors):
-            return await self._by_database(self._vectors, vector, view, collections, model)
-        return await anyio.to_thread.run_sync(view.closeness, vector)
-
-    async def _by_database(
-        self, vectors: PgVectors, vector: Scores, view: View, collections: Sequence[Collection], model: str
-    ) -> Scores | None:
         names = [collection.id for collection in collections]
         key = (model, tuple((collection.id, collection.revision) for collection in collections))
         if self._middle[0] != key:
@@ -154,3 +191,29 @@ class Finder:
             return None
         nothing = np.zeros(len(next(iter(known.values()))), dtype=np.float32)
         return unit(np.array([known.get(place, nothing) for place in places], dtype=np.float32))
+
+
+def _done(ranked: tuple[Found, bool]) -> Rank:
+    return lambda: ranked
+
+
+def _read(
+    conn: Connection,
+    rank: Rank,
+    view: View,
+    query: Query,
+    marks: Mapping[int, str],
+    known: Mapping[str, int] | None,
+) -> tuple[Outcome, bool, bool]:
+    """The hits, whether meaning had a part in it, and whether the collections are others at this moment."""
+    found, by_meaning = rank()
+    moved = known is not None and rows.revisions(conn, list(known)) != known
+    return read_hits(conn, view, found, query, marks), by_meaning, moved
+
+
+def _try_out(view: View, embedder: Embedder | None) -> None:
+    """A question that nobody asked: it makes what is made once, and costs no endpoint anything."""
+    ask = embedder.ask_here if isinstance(embedder, StaticEmbedder) else None
+    rank_here(view, Query("What is known?"), ask, 0)
+    if ask is None and view.dimensions is not None:
+        view.closeness(np.ones(view.dimensions, dtype=np.float32))

@@ -58,6 +58,8 @@ class Ranking:
     lexical: Scores
     vector: Scores
     recency: Scores
+    fit: float = 1.0
+    """How well the best chunk fits the question; below 1 it may have nothing to do with it."""
 
     def parts(self, row: int) -> Parts:
         return Parts(float(self.lexical[row]), float(self.vector[row]), float(self.recency[row]))

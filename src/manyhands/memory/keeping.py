@@ -21,7 +21,6 @@ from anyio.abc import TaskGroup, TaskStatus
 
 from manyhands.chat.types import Channel, Message
 from manyhands.clock import Clock
-from manyhands.errors import ManyhandsError
 from manyhands.events import Event, EventBus
 from manyhands.memory import store as rows
 from manyhands.memory.conversations import CONVERSATION, documents_of
@@ -29,7 +28,16 @@ from manyhands.memory.embedders import Embedder
 from manyhands.memory.indexing import Indexer
 from manyhands.memory.learning import Learner
 from manyhands.memory.records import Records
-from manyhands.memory.roots import CHANNEL, GLOBAL, Roots, global_roots, is_project, project_roots
+from manyhands.memory.roots import (
+    CHANNEL,
+    GLOBAL,
+    Roots,
+    directory_of,
+    global_roots,
+    is_project,
+    project_roots,
+    scope_name,
+)
 from manyhands.memory.types import FileFacts, IndexReport
 from manyhands.memory.walking import current_mark
 from manyhands.memory.watching import watch
@@ -42,7 +50,7 @@ LOOK_SHARE = 20
 """Where nothing watches the files, they are looked at before a question. If that takes longer than a moment,
 it is done only when the time of so many looks has passed."""
 FIRST_WAIT_S = 10.0
-"""How long a question waits for files that are being read."""
+"""How long questions wait for files that are being read for the first time, from when that began."""
 RETRY_EVERY_S = 15.0
 TOUCH_S = 60.0
 FOLLOWED_DAYS = 30
@@ -62,6 +70,8 @@ class CollectionState:
     """What this process does about a collection."""
 
     writing: anyio.Lock = field(default_factory=anyio.Lock)
+    learning: anyio.Lock = field(default_factory=anyio.Lock)
+    """Held while vectors are made, which may take long: nobody waits for it with a question."""
     phase: str = "idle"
     done: int = 0
     total: int = 0
@@ -74,6 +84,8 @@ class CollectionState:
     """Its words are up to date for the first time."""
     used_at: float = 0.0
     followed: bool = False
+    followed_at: float = 0.0
+    """Since when, by the monotonic clock."""
     following: anyio.CancelScope | None = None
     watched: bool = False
     watch_problem: str | None = None
@@ -84,6 +96,8 @@ class CollectionState:
     """Files that have changed and are not read again yet."""
     roots: Roots | None = None
     embedder: Embedder | None = None
+    warmed: bool = False
+    """Somebody has got ready for questions to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +123,9 @@ class Keeper:
         marks: dict[int, str],
         folder: Path,
         sources: Sources,
+        warm: Callable[[str], Awaitable[None]],
     ) -> None:
-        """`folder`: that of the global memory."""
+        """`folder`: that of the global memory. `warm`: get ready for questions to a collection."""
         self._records = records
         self._bus = bus
         self._clock = clock
@@ -118,6 +133,7 @@ class Keeper:
         self._learner = learner
         self._folder = folder
         self._sources = sources
+        self._warm = warm
         self._indexer = Indexer(records, marks)
         self._states: dict[str, CollectionState] = {}
         self._group: TaskGroup | None = None
@@ -158,7 +174,7 @@ class Keeper:
         elif state.read.is_set() and not state.watched:
             await self._look_again(collection)
         if not state.read.is_set():
-            with anyio.move_on_after(FIRST_WAIT_S):
+            with anyio.move_on_after(max(state.followed_at + FIRST_WAIT_S - self._clock.monotonic(), 0)):
                 await state.read.wait()
         if state.read.is_set():
             return []
@@ -186,7 +202,7 @@ class Keeper:
         )
         for collection in collections:
             roots = self.roots(collection)
-            if roots is None:
+            if roots is None or not self.state(collection).read.is_set():
                 continue
             await self._read_paths(collection, roots, [file.path for file in files])
             if gone and not self.state(collection).watched:  # it may have another name now
@@ -203,6 +219,7 @@ class Keeper:
                 await self.drop(collection)
             self._tell(collection, "looking", 0, 0)
             report = await self._index(collection, state)
+        report = await self._learn(collection, report)
         self._tell_indexed(collection, report)
         return report
 
@@ -211,6 +228,8 @@ class Keeper:
         state = self.state(collection)
         async with state.writing:
             report = await self._index(collection, state)
+        if not state.learning.locked():
+            report = await self._learn(collection, report)
         if report.did_something:
             self._tell_indexed(collection, report)
 
@@ -246,8 +265,20 @@ class Keeper:
         state.looked_at, state.roots, state.pending = looked, roots, 0
         state.embedder = await self._learner.embedder()
         state.read.set()
-        learned = await self._learner.learn(collection, tell)
-        return replace(report, embedded=learned.embedded, waiting=learned.waiting, notes=learned.notes)
+        return report
+
+    def _warm_soon(self, collection: str, *, again: bool) -> None:
+        """In a daemon the first question is not to wait for what can be done before."""
+        state = self.state(collection)
+        if self._group is not None and (again or not state.warmed):
+            state.warmed = True
+            self._group.start_soon(self._warm_quietly, collection)
+
+    async def _warm_quietly(self, collection: str) -> None:
+        try:
+            await self._warm(collection)
+        except Exception as error:  # border: whoever asks hears what is wrong
+            log.warning("the memory of %s could not be made ready for questions", collection, exc_info=error)
 
     async def drop(self, collection: str) -> None:
         """Forget all of it, in small pieces, so that nobody waits long for the writer."""
@@ -263,29 +294,39 @@ class Keeper:
             try:
                 largest = self._settings.current.memory_file_bytes
                 report = await self._indexer.index_paths(collection, roots, largest, paths)
-                if report.did_something:
-                    learned = await self._learner.learn(collection, partial(self._tell, collection))
-                    report = replace(report, embedded=learned.embedded, waiting=learned.waiting)
             finally:
-                state.phase, state.pending = "idle", max(state.pending - len(paths), 0)
+                state.pending = max(state.pending - len(paths), 0)
+        await self._tell_of_changes(collection, report)
+
+    async def _tell_of_changes(self, collection: str, report: IndexReport) -> None:
+        """Somebody may wait for it: if vectors are being made, those of the changes follow."""
         if report.did_something:
+            if not self.state(collection).learning.locked():
+                report = await self._learn(collection, report)
             self._tell_indexed(collection, report)
+
+    async def _learn(self, collection: str, report: IndexReport) -> IndexReport:
+        """Vectors for what has none, and who reads need not wait; what became of it is in the report."""
+        state = self.state(collection)
+        async with state.learning:
+            try:
+                learned = await self._learner.learn(collection, partial(self._tell, collection))
+            finally:
+                state.phase, state.done, state.total = "idle", 0, 0
+        self._warm_soon(collection, again=learned.embedded > 0)
+        return replace(report, embedded=learned.embedded, waiting=learned.waiting, notes=learned.notes)
 
     # --- conversations
 
     async def _take_talk(self, collection: str) -> None:
-        """What was said since the last question."""
+        """What was said since the last question; who reads everything for the first time takes it along."""
         state = self.state(collection)
-        if state.talk_changed and (self._settings.current.memory_conversations or state.has_talk):
+        wanted = self._settings.current.memory_conversations or state.has_talk
+        if state.talk_changed and wanted and state.read.is_set():
             async with state.writing:
                 await self._touch(collection, state)
                 report = await self._talk(collection)
-                if report.did_something:
-                    learned = await self._learner.learn(collection, partial(self._tell, collection))
-                    report = replace(report, embedded=learned.embedded, waiting=learned.waiting)
-                state.phase = "idle"
-            if report.did_something:
-                self._tell_indexed(collection, report)
+            await self._tell_of_changes(collection, report)
 
     async def _talk(self, collection: str) -> IndexReport:
         """The conversations of a collection; none when they are not wanted."""
@@ -357,7 +398,7 @@ class Keeper:
         followed = [one for one in self._states.values() if one.followed]
         if len(followed) >= MOST_FOLLOWED:
             self._release(min(followed, key=lambda one: one.used_at))
-        state.followed = True
+        state.followed, state.followed_at = True, self._clock.monotonic()
         self._group.start_soon(self._keep, collection)
 
     def _release(self, state: CollectionState) -> None:
@@ -380,31 +421,28 @@ class Keeper:
 
     async def _watch(self, collection: str, state: CollectionState, scope: anyio.CancelScope) -> None:
         try:
-            async with self._looking:
-                await self.look(collection)
             roots = self.roots(collection)
             if roots is not None and await anyio.to_thread.run_sync(_any_exists, roots.places):
                 began = partial(setattr, state, "watched", True)
                 await watch(roots.places, began, partial(self._changed, collection))
-        except ManyhandsError as error:
-            log.warning("the memory of %s is not kept up to date: %s", collection, error)
-            state.watch_problem = str(error)
-        except Exception as error:  # border: a system that cannot watch, and a mistake of ours, end no daemon
+        except Exception as error:  # border: a system that cannot watch ends no daemon
             log.warning("the files of %s cannot be watched", collection, exc_info=error)
             state.watch_problem = f"Its files cannot be watched: {error}"
         finally:
             if state.following is scope:  # else somebody else follows it by now
                 state.watched = False
+        await self._changed(collection, None)
 
     async def _changed(self, collection: str, paths: list[str] | None) -> None:
         roots = self.roots(collection)
         try:
             if paths is None or roots is None:
-                await self.look(collection)
+                async with self._looking:
+                    await self.look(collection)
             else:
                 await self._read_paths(collection, roots, paths)
-        except ManyhandsError as error:  # the watch goes on: the next change may find a database again
-            log.warning("changes in %s were not read: %s", collection, error)
+        except Exception as error:  # border: the watch goes on, and the next change may find a database again
+            log.warning("changes in %s were not read", collection, exc_info=error)
 
     async def _try_again(self) -> None:
         """Ask an embedder again that has failed, or one that a person has just chosen."""
@@ -412,14 +450,10 @@ class Keeper:
         if self._learner.resting:
             return
         for collection, state in list(self._states.items()):
-            if state.read.is_set() and not state.writing.locked():
-                async with state.writing:
-                    learned = await self._learner.learn(collection, partial(self._tell, collection))
-                    state.phase = "idle"
-                if learned.embedded:
-                    self._tell_indexed(
-                        collection, IndexReport(embedded=learned.embedded, waiting=learned.waiting)
-                    )
+            if state.read.is_set() and not state.learning.locked():
+                report = await self._learn(collection, IndexReport())
+                if report.embedded:
+                    self._tell_indexed(collection, report)
 
     # --- news
 
@@ -439,15 +473,6 @@ class Keeper:
 
 def _any_exists(places: Sequence[str]) -> bool:
     return any(map(os.path.exists, places))
-
-
-def scope_name(collection: str) -> str:
-    """What kind of collection it is."""
-    return "global" if collection == GLOBAL else "channel" if collection.startswith(CHANNEL) else "project"
-
-
-def directory_of(collection: str) -> str | None:
-    return collection if is_project(collection) else None
 
 
 def report_json(collection: str, report: IndexReport) -> dict[str, Any]:

@@ -5,13 +5,12 @@ An embedder that fails is left alone for a while; meanwhile search goes by words
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-import anyio
-from sqlalchemy import Connection, bindparam, exists, select
+from sqlalchemy import Connection, select
 
 from manyhands.clock import Clock
 from manyhands.errors import ManyhandsError, UnavailableError
@@ -152,14 +151,13 @@ class Learner:
         matrix = await self._embed(embedder, [chunk for of_file in chunks for chunk in of_file])
         if matrix is None:
             return
-        async with anyio.create_task_group() as group:
-            at = 0
-            for number, of_file in zip(files, chunks, strict=True):
-                part = matrix[at : at + len(of_file)]
-                at += len(of_file)
-                if of_file:
-                    put = partial(_put, collection=collection, file_id=number, model=embedder.name)
-                    group.start_soon(self._records.write, partial(put, vectors=vectors, matrix=part))
+        made, at = dict[int, "Matrix"](), 0
+        for number, of_file in zip(files, chunks, strict=True):
+            if of_file:
+                made[number] = matrix[at : at + len(of_file)]
+            at += len(of_file)
+        put = partial(_put, collection=collection, model=embedder.name, vectors=vectors, files=made)
+        await self._records.write(put)
 
     async def _embed(self, embedder: Embedder, chunks: Sequence[Chunk]) -> Matrix | None:
         import numpy as np
@@ -205,15 +203,16 @@ class Learner:
         self.problem = self.retry_at = None
 
 
-_IS_THERE = select(exists().where(memory_files.c.id == bindparam("number")))
-
-
 def _put(
-    conn: Connection, collection: str, file_id: int, model: str, vectors: VectorStore, matrix: Matrix
+    conn: Connection, collection: str, model: str, vectors: VectorStore, files: Mapping[int, Matrix]
 ) -> None:
-    """Unless the file changed or went meanwhile."""
-    if conn.execute(_IS_THERE, {"number": file_id}).scalar():
-        vectors.put(conn, file_id, model, matrix)
+    """Those of each file that did not change or go meanwhile, and does not before this is written."""
+    there: set[int] = set()
+    for some in rows.in_parts(list(files)):
+        query = select(memory_files.c.id).where(memory_files.c.id.in_(some))
+        there.update(conn.execute(query.with_for_update(read=True, key_share=True)).scalars())
+    if there:
+        vectors.put(conn, model, {number: made for number, made in files.items() if number in there})
         rows.changed(conn, collection)
 
 

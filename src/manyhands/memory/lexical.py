@@ -51,6 +51,22 @@ class Lexicon(Protocol):
     def postings(self, term: str) -> Postings | None: ...
 
 
+class LookedUp:
+    """A lexicon for one question: each term is looked up once."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self.lengths = lexicon.lengths
+        self.count = lexicon.count
+        self.mean_length = lexicon.mean_length
+        self._look_up = lexicon.postings
+        self._known: dict[str, Postings | None] = {}
+
+    def postings(self, term: str) -> Postings | None:
+        if term not in self._known:
+            self._known[term] = self._look_up(term)
+        return self._known[term]
+
+
 def without_frequent(asked: Sequence[str], lexicon: Lexicon) -> list[str]:
     """A long question without the terms that stand nearly everywhere, unless nothing would be left."""
     if len(asked) < LONG:
@@ -72,6 +88,13 @@ def score(asked: Sequence[str], lexicon: Lexicon) -> Scores:
             saturated = postings.counts * (K1 + 1) / (postings.counts + damping)
             total[postings.rows] += _rarity(len(postings.rows), lexicon.count) * saturated
     return total
+
+
+def covered(asked: Sequence[str], lexicon: Lexicon, scores: Scores) -> float:
+    """How much of a question's words the best chunk has; those that stand nowhere count most. 1 is all."""
+    found = [lexicon.postings(term) for term in asked]
+    most = sum(_rarity(0 if one is None else len(one.rows), lexicon.count) for one in found)
+    return float(scores.max()) / most if most and len(scores) else 0.0
 
 
 def share(asked: Sequence[str], places: Callable[[str], Rows | None], size: int) -> Scores:

@@ -31,6 +31,16 @@ def is_project(collection: str) -> bool:
     return os.path.isabs(collection)
 
 
+def scope_name(collection: str) -> str:
+    """What kind of collection it is."""
+    return "global" if collection == GLOBAL else "channel" if collection.startswith(CHANNEL) else "project"
+
+
+def directory_of(collection: str) -> str | None:
+    """The directory of a project's collection."""
+    return collection if is_project(collection) else None
+
+
 def project_roots(directory: str, settings: Sequence[str]) -> Roots:
     """The places of a project: below its directory, and wherever else the person's settings point."""
     places = [_placed(directory, entry) for entry in settings if not entry.startswith("!")]

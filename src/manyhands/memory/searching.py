@@ -18,6 +18,7 @@ from manyhands.memory.answers import answer
 from manyhands.memory.fusion import Ranking, Weights, diverse
 from manyhands.memory.indexing import FILE
 from manyhands.memory.lexical import Scores
+from manyhands.memory.roots import scope_name
 from manyhands.memory.segments import Matrix
 from manyhands.memory.types import Chunk, FileFacts, Hit, Query
 from manyhands.memory.view import View
@@ -31,6 +32,8 @@ CANDIDATES = 4
 LEAST_CANDIDATES = 100
 MOST_AHEAD = 32
 """Texts are fetched for as many candidates at a time as hits are wanted, but not for more than this."""
+SPARE = 3
+"""And for so many more: some are shown with others, and asking the database twice costs more."""
 AROUND = 3
 """Neighbours on both sides whose texts come along."""
 
@@ -52,6 +55,8 @@ class Outcome:
     """Files of hits that are not what they were when they were read."""
     vanished: bool
     """A file was replaced between the ranking and now."""
+    fit: float = 1.0
+    """How well the best chunk fits the question."""
 
 
 def find(view: View, query: Query, closeness: Scores | None, now: float) -> Found:
@@ -69,10 +74,8 @@ def spread(found: Found, vectors: Matrix | None, diversity: float) -> Found:
     return Found(found.ranking, diverse(found.rows, found.ranking.score, vectors, diversity))
 
 
-def search_here(
-    conn: Connection, view: View, query: Query, ask: Ask | None, marks: Mapping[int, str], now: float
-) -> tuple[Outcome, bool]:
-    """All of it in one go, where neither the vectors nor the question's own have to be waited for.
+def rank_here(view: View, query: Query, ask: Ask | None, now: float) -> tuple[Found, bool]:
+    """Ranked where neither the vectors nor the question's own have to be waited for.
 
     Also whether meaning had a part in it.
     """
@@ -82,7 +85,7 @@ def search_here(
     found = find(view, query, closeness, now)
     if query.diversity > 0 and found.rows:
         found = spread(found, view.vectors_of(found.rows), query.diversity)
-    return read_hits(conn, view, found, query, marks), closeness is not None
+    return found, closeness is not None
 
 
 def _changed(view: View, found: Found, hits: Sequence[Hit], marks: Mapping[int, str]) -> list[FileFacts]:
@@ -116,13 +119,21 @@ def _allowed(view: View, query: Query) -> NDArray[np.bool_] | None:
 class _Place:
     """A chunk of a view whose text is fetched when it is looked at."""
 
-    __slots__ = ("_places", "_row", "path", "section")
+    __slots__ = ("_places", "_row", "file", "section")
 
-    def __init__(self, places: LazyPlaces, row: int, path: str, section: int) -> None:
+    def __init__(self, places: LazyPlaces, row: int, file: FileFacts, section: int) -> None:
         self._places = places
         self._row = row
-        self.path = path
+        self.file = file
         self.section = section
+
+    @property
+    def path(self) -> str:
+        return self.file.shown
+
+    @property
+    def scope(self) -> str:
+        return scope_name(self.file.collection)
 
     @property
     def chunk(self) -> Chunk:
@@ -151,7 +162,7 @@ class LazyPlaces(Sequence[_Place]):
         if isinstance(row, slice):
             return [self[number] for number in range(*row.indices(len(self)))]
         file, _ = self._view.place(row)
-        return _Place(self, row, file.shown, int(self._view.sections[row]))
+        return _Place(self, row, file, int(self._view.sections[row]))
 
     def chunk(self, row: int) -> Chunk:
         if row not in self._chunks:
@@ -198,9 +209,9 @@ def _runs(places: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
 
 def read_hits(conn: Connection, view: View, found: Found, query: Query, marks: Mapping[int, str]) -> Outcome:
     """The hits with their texts; their files are looked at, too."""
-    places = LazyPlaces(view, conn, found.rows, min(query.top_k, MOST_AHEAD))
+    places = LazyPlaces(view, conn, found.rows, min(query.top_k + SPARE, MOST_AHEAD))
     hits = answer(
         found.rows, found.ranking, places, query.text, top_k=query.top_k, budget_chars=query.budget_chars
     )
     shown = [replace(hit, score=round(hit.score, 4)) for hit in hits if hit.text]
-    return Outcome(shown, _changed(view, found, shown, marks), places.vanished)
+    return Outcome(shown, _changed(view, found, shown, marks), places.vanished, found.ranking.fit)

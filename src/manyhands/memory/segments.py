@@ -12,6 +12,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ class Segment:
         self, tables: SegmentTables, matrix: Matrix | None = None, learned: Iterable[int] = ()
     ) -> None:
         self.files = tables.files
+        self.sizes = tables.sizes
         sizes = np.array(tables.sizes, dtype=np.int64)
         self.bases = np.cumsum(sizes) - sizes
         self.size = int(sizes.sum())
@@ -48,6 +50,15 @@ class Segment:
         )
         self.headings = TermIndex(_taken(tables.heading_keys, np.uint64), _taken(tables.heading_sections))
         self.labels = TermIndex(_taken(tables.label_keys, np.uint64), _taken(tables.label_rows))
+        self._take(matrix, learned)
+
+    def with_vectors(self, matrix: Matrix | None, learned: Iterable[int]) -> Segment:
+        """The same files with these vectors: their words need not be read again."""
+        other = copy(self)
+        other._take(matrix, learned)
+        return other
+
+    def _take(self, matrix: Matrix | None, learned: Iterable[int]) -> None:
         self.vectors = matrix
         self.filled = np.zeros(0, dtype=bool) if matrix is None else _filled(matrix)
         self.learned = frozenset(learned)

@@ -26,10 +26,10 @@ from manyhands.imports import import_aside
 from manyhands.memory import store as rows
 from manyhands.memory.conversations import CONVERSATION
 from manyhands.memory.excerpts import AROUND, Excerpt, cut_excerpt, joined, read_excerpt
-from manyhands.memory.keeping import Keeper, Sources, directory_of, report_json, scope_name
+from manyhands.memory.keeping import Keeper, Sources, report_json
 from manyhands.memory.learning import Learner
 from manyhands.memory.records import Records
-from manyhands.memory.roots import CHANNEL, GLOBAL
+from manyhands.memory.roots import CHANNEL, GLOBAL, directory_of, scope_name
 from manyhands.memory.store import Collection
 from manyhands.memory.types import Hit, IndexReport, Query
 from manyhands.paging import DEFAULT_LIMIT, Page, cut_page
@@ -108,8 +108,9 @@ class MemoryService:
         self._marks: dict[int, str] = {}
         self._learner = Learner(self._records, clock, settings, secrets, self._vector_store)
         sources = Sources(self._channels_of, said)
+        warm = self._warm_collection
         self._keeper = Keeper(
-            self._records, bus, clock, settings, self._learner, self._marks, home.memory, sources
+            self._records, bus, clock, settings, self._learner, self._marks, home.memory, sources, warm
         )
         self._choosing = anyio.Lock()
         self._vectors: VectorStore | None = None
@@ -152,12 +153,16 @@ class MemoryService:
             known = await self._known(scope.collections)
             learning = self._keeper.is_learning(scope.collections)
             answer = await finder.search(known, query, learning=learning, last=attempt + 1 == ATTEMPTS)
-            if answer.changed:
+            if answer.moved:
+                self._counted = None
+            elif answer.changed:
                 await self._keeper.reread(scope.collections, answer.changed)
             elif not answer.vanished:
                 break
         mode = "hybrid" if answer.by_meaning else "lexical"
         notes += self._notes(query, answer.unlearned, learning=learning)
+        if answer.weak and answer.hits:
+            notes.append("Nothing fits this question well: these are the nearest passages.")
         return self._answer(answer.hits, mode, known, notes)
 
     def _notes(self, query: Query, unlearned: int, *, learning: bool) -> list[str]:
@@ -184,12 +189,20 @@ class MemoryService:
         )
 
     async def _known(self, collections: Sequence[str]) -> list[Collection]:
-        """What is counted of them. On SQLite nobody else writes, so it is read when something was written."""
+        """What is counted of them, read when we have written something."""
         key = (self._records.writes, tuple(collections))
-        if self._counted is None or self._counted[0] != key or not self._records.alone:
-            found = await self._records.read(partial(rows.select_collections, wanted=collections))
+        if self._counted is None or self._counted[0] != key:
+            found = await self._records.read(partial(rows.select_collections, wanted=key[1]))
             self._counted = (key, found)
         return self._counted[1]
+
+    async def warm(self, scope: MemoryScope) -> None:
+        """Get ready for questions, so that the first one does not wait."""
+        finder = await self._found_finder()
+        await finder.warm(await self._known(scope.collections))
+
+    async def _warm_collection(self, collection: str) -> None:
+        await self.warm(MemoryScope(None if collection == GLOBAL else collection))
 
     async def _vector_store(self) -> VectorStore:
         async with self._choosing:
@@ -242,6 +255,7 @@ class MemoryService:
             "embedder": {
                 "name": self._settings.current.memory_embedder,
                 "kept_in": vectors.name,
+                "note": vectors.note,
                 "problem": self._learner.problem,
                 "retry_in_s": self._retry_in(),
             },
@@ -300,9 +314,12 @@ class MemoryService:
         after = f"{page[-1].shown} {page[-1].id}" if more else None
         return Page([_file_json(row) for row in page], after)
 
-    async def excerpt(self, scope: MemoryScope, path: str, line: int = 1, around: int = AROUND) -> Excerpt:
-        """The lines of an indexed file around one of them, as the file is now."""
-        row = await self._records.read(lambda conn: rows.find_file(conn, scope.collections, path))
+    async def excerpt(
+        self, scope: MemoryScope, path: str, line: int = 1, around: int = AROUND, of: str | None = None
+    ) -> Excerpt:
+        """The lines of an indexed file around one of them, as the file is now. `of`: in which memory."""
+        among = [one for one in scope.collections if of is None or scope_name(one) == of]
+        row = await self._records.read(lambda conn: rows.find_file(conn, among, path))
         if row is None:
             raise NotFoundError(
                 f"There is no file {path!r} in this memory.", hint="GET /api/memory/files lists them."
@@ -327,6 +344,7 @@ def hit_json(hit: Hit) -> dict[str, Any]:
         "text": hit.text,
         "score": hit.score,
         "parts": parts,
+        "scope": hit.scope,
     }
 
 

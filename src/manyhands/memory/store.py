@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, bindparam, delete, func, insert, or_, select, tuple_, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, or_, select, tuple_, update
 
 from manyhands.memory.roots import SUFFIXES
 from manyhands.memory.types import Chunk, FileFacts
@@ -85,6 +85,12 @@ def select_collections(conn: Connection, wanted: Sequence[str] | None = None) ->
     return [Collection(**row._mapping) for row in conn.execute(query)]
 
 
+def revisions(conn: Connection, collections: Sequence[str]) -> dict[str, int]:
+    """The number of the last change of each; on PostgreSQL, where others may have made it."""
+    statement = "SELECT id, revision FROM memory_collections WHERE id = ANY(%s)"
+    return {row[0]: row[1] for row in conn.exec_driver_sql(statement, (list(collections),))}
+
+
 def mark_indexed(conn: Connection, collection: str, now: datetime) -> None:
     table = memory_collections
     conn.execute(update(table).where(table.c.id == collection).values(indexed_at=now))
@@ -138,42 +144,28 @@ def put_file(conn: Connection, collection: str, new: NewFile, *, replaces: bool 
 
 _INSERT_FILE = insert(memory_files).returning(memory_files.c.id)
 _CHUNK = ("file_id", "number", "text", "line_start", "line_end", "headings", "section", "gap")
+_INSERT_CHUNKS = f"""INSERT INTO memory_chunks ({", ".join(_CHUNK)})
+    SELECT %s, number, text, line_start, line_end, headings::jsonb, section, gap
+    FROM unnest(%s::int[], %s::text[], %s::int[], %s::int[], %s::text[], %s::int[], %s::text[])
+    AS new (number, text, line_start, line_end, headings, section, gap)"""  # noqa: S608 - our names
 _INSERT_CHUNK = f"INSERT INTO memory_chunks ({', '.join(_CHUNK)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - our names
 
 
 def _insert_chunks(conn: Connection, file_id: int, chunks: Sequence[Chunk]) -> None:
+    """Straight to the driver, all of a file at once: they are many."""
+    if not chunks:
+        return
+    headings = {chunk.headings: json.dumps(chunk.headings) for chunk in chunks}
+    written = [
+        (number, one.text, one.line_start, one.line_end, headings[one.headings], one.section, one.gap)
+        for number, one in enumerate(chunks)
+    ]
     if conn.dialect.name == "sqlite":
         driver: Any = conn.connection.driver_connection
-        headings = {chunk.headings: json.dumps(chunk.headings) for chunk in chunks}
-        written = [
-            (
-                file_id,
-                number,
-                one.text,
-                one.line_start,
-                one.line_end,
-                headings[one.headings],
-                one.section,
-                one.gap,
-            )
-            for number, one in enumerate(chunks)
-        ]
-        driver.executemany(_INSERT_CHUNK, written)
-    elif chunks:
-        made = [
-            (
-                file_id,
-                number,
-                one.text,
-                one.line_start,
-                one.line_end,
-                list(one.headings),
-                one.section,
-                one.gap,
-            )
-            for number, one in enumerate(chunks)
-        ]
-        conn.execute(insert(memory_chunks), [dict(zip(_CHUNK, row, strict=True)) for row in made])
+        driver.executemany(_INSERT_CHUNK, [(file_id, *one) for one in written])
+    else:
+        columns = map(list, zip(*written, strict=True))
+        conn.exec_driver_sql(_INSERT_CHUNKS, (file_id, *columns))
 
 
 def touch_file(conn: Connection, file_id: int, mark: str, modified: float) -> None:
@@ -223,7 +215,7 @@ def known_files(
         above = [path for path in paths if os.path.splitext(path)[1].lower() not in SUFFIXES]
         below = [table.c.path.startswith(path + os.sep, autoescape=True) for path in above]
         query = query.where(or_(table.c.path.in_(paths), *below))
-    return {row.path: KnownFile(**row._mapping) for row in conn.execute(query)}
+    return {row[1]: KnownFile(*row) for row in conn.execute(query)}
 
 
 def files_page(
@@ -284,13 +276,15 @@ def file_words(conn: Connection, file_ids: Iterable[int]) -> list[tuple[FileFact
         table.c.mark,
         table.c.modified_at,
         table.c.kind,
+        table.c.collection,
         table.c.words,
     )
     found: list[tuple[FileFacts, bytes]] = []
     for some in in_parts(sorted(file_ids)):
         for row in conn.execute(select(*columns).where(table.c.id.in_(some))):
-            facts = FileFacts(row.id, row.path, row.shown, row.mark, row.modified_at.timestamp(), row.kind)
-            found.append((facts, row.words))
+            number, path, shown, mark, modified, kind, collection, words = row
+            facts = FileFacts(number, path, shown, mark, modified.timestamp(), kind, collection)
+            found.append((facts, words))
     return sorted(found, key=lambda item: item[0].shown)
 
 
@@ -303,12 +297,18 @@ def chunks_of(conn: Connection, runs: Sequence[tuple[int, int, int]]) -> dict[tu
     """Chunks by the number of their file and their own; a run is a file, its first and its last chunk."""
     if conn.dialect.name == "sqlite":
         return _chunks_directly(conn, runs)
-    table = memory_chunks
-    ranges = [
-        and_(table.c.file_id == file_id, table.c.number.between(first, last)) for file_id, first, last in runs
-    ]
-    found = conn.execute(select(table).where(or_(*ranges))) if ranges else ()
-    return {(row.file_id, row.number): _chunk(row) for row in found}
+    files, first, last = zip(*runs, strict=True) if runs else ((), (), ())
+    # By the driver's own words: they are the same for any number of runs, and nothing has to be compiled.
+    found = conn.exec_driver_sql(_RUNS, (list(files), list(first), list(last)))
+    return {
+        (file_id, number): Chunk(text, line_start, line_end, tuple(headings), section, gap)
+        for file_id, number, text, line_start, line_end, headings, section, gap in found
+    }
+
+
+_RUNS = f"""SELECT {", ".join(f"c.{name}" for name in _CHUNK)}
+    FROM unnest(%s::bigint[], %s::int[], %s::int[]) AS run (file_id, first, last)
+    JOIN memory_chunks c ON c.file_id = run.file_id AND c.number BETWEEN run.first AND run.last"""  # noqa: S608 - our names
 
 
 def _chunks_directly(conn: Connection, runs: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int], Chunk]:

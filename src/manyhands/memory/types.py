@@ -42,6 +42,8 @@ class Hit:
     text: str
     score: float
     parts: Parts
+    scope: str = "project"
+    """What kind of memory it is from: a project's, a channel's, or the global one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ class FileFacts:
     modified: float
     """When it was changed, in seconds since 1970."""
     kind: str = "file"
+    collection: str = ""
 
 
 @dataclass(frozen=True, slots=True)

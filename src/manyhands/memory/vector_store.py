@@ -1,12 +1,12 @@
 """Where vectors are kept: whole files of them as bytes, or one by one in PostgreSQL's own vectors (pgvector).
 
-What is kept as bytes is copied into a matrix and scanned there. What pgvector keeps is scanned by the
-database, exactly; only the closest come back. Which model made a vector is part of its key.
+Both are copied into a matrix and scanned there. As long as there is no such copy, the database scans what
+pgvector keeps, exactly, and only the closest come back. Which model made a vector is part of its key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, and_, delete, exists, func, insert, select, text
 from sqlalchemy.exc import DBAPIError
 
-from manyhands.errors import UnavailableError
 from manyhands.memory.segments import Matrix
 from manyhands.memory.store import in_parts
 from manyhands.memory.view import damped
@@ -23,6 +22,8 @@ from manyhands.store.tables import memory_files, memory_vectors
 
 FILES_AT_ONCE = 50
 """Vectors are large: what one statement brings back stands in memory at once."""
+PUT_AT_ONCE = 2000
+"""As text they are three times as large."""
 CLOSEST = 1000
 """So many chunks the database says are close; the others count as far."""
 _MAKE = (
@@ -38,11 +39,11 @@ class VectorStore(Protocol):
     """The same for both ways; all of it SQL on a connection of somebody else's."""
 
     name: str
-    in_memory: bool
-    """Whether vectors are searched in a copy of ours."""
+    note: str | None
+    """Why it is not the other way, where that would be better."""
 
-    def put(self, conn: Connection, file_id: int, model: str, vectors: Matrix) -> None:
-        """Keep the vectors of a file in the place of those that another model made."""
+    def put(self, conn: Connection, model: str, files: Mapping[int, Matrix]) -> None:
+        """Keep the vectors of some files in the place of those that another model made."""
         ...
 
     def missing(
@@ -60,10 +61,12 @@ class BlobVectors:
     """A row of bytes for each file."""
 
     name = "matrix"
-    in_memory = True
 
-    def put(self, conn: Connection, file_id: int, model: str, vectors: Matrix) -> None:
-        _mark(conn, file_id, model, vectors.shape[1], np.ascontiguousarray(vectors, dtype="<f4").tobytes())
+    def __init__(self, note: str | None = None) -> None:
+        self.note = note
+
+    def put(self, conn: Connection, model: str, files: Mapping[int, Matrix]) -> None:
+        _mark(conn, model, files, lambda vectors: np.ascontiguousarray(vectors, dtype="<f4").tobytes())
 
     def missing(
         self, conn: Connection, collection: str, model: str, limit: int | None
@@ -84,19 +87,17 @@ class PgVectors:
     """A row for each chunk, of the type that pgvector brings. One model at a time."""
 
     name = "pgvector"
-    in_memory = False
+    note: str | None = None
 
-    def put(self, conn: Connection, file_id: int, model: str, vectors: Matrix) -> None:
-        _mark(conn, file_id, model, vectors.shape[1], b"")
-        conn.execute(text("DELETE FROM memory_pgvectors WHERE file_id = :id"), {"id": file_id})
-        rows = [
-            {"id": file_id, "number": number, "vector": _written(vector)}
-            for number, vector in enumerate(vectors)
-            if vector.any()
-        ]
-        if rows:
-            statement = "INSERT INTO memory_pgvectors VALUES (:id, :number, CAST(:vector AS vector))"
-            conn.execute(text(statement), rows)
+    def put(self, conn: Connection, model: str, files: Mapping[int, Matrix]) -> None:
+        _mark(conn, model, files, lambda _: b"")
+        conn.exec_driver_sql("DELETE FROM memory_pgvectors WHERE file_id = ANY(%s)", (list(files),))
+        filled = [(file_id, np.flatnonzero(vectors.any(axis=1))) for file_id, vectors in files.items()]
+        places = [(file_id, int(number)) for file_id, numbers in filled for number in numbers]
+        for some in (places[at : at + PUT_AT_ONCE] for at in range(0, len(places), PUT_AT_ONCE)):
+            ids, numbers = map(list, zip(*some, strict=True))
+            written = [_written(files[file_id][number]) for file_id, number in some]
+            conn.exec_driver_sql(_PUT, (ids, numbers, written))
 
     def missing(
         self, conn: Connection, collection: str, model: str, limit: int | None
@@ -104,7 +105,13 @@ class PgVectors:
         return _missing(conn, collection, model, limit, func.length(memory_vectors.c.data) == 0)
 
     def load(self, conn: Connection, file_ids: Sequence[int], model: str) -> Iterator[tuple[int, Matrix]]:
-        return iter(())
+        for row in conn.execute(text(_LOAD), {"ids": list(file_ids), "model": model}):
+            found = np.zeros((row.chunks, row.dimensions), dtype=np.float32)
+            if row.data is not None:
+                # As the database sends a vector: two short numbers, then its own, high bytes first.
+                kind = np.dtype([("head", "V4"), ("numbers", ">f4", row.dimensions)])
+                found[row.numbers] = np.frombuffer(row.data, dtype=kind)["numbers"]
+            yield row.file_id, found
 
     def middle(self, conn: Connection, collections: Sequence[str], model: str) -> NDArray[np.float32] | None:
         """The middle of all vectors."""
@@ -152,22 +159,36 @@ _FROM = (
 )
 
 
+_PUT = """INSERT INTO memory_pgvectors SELECT file_id, number, written::vector
+    FROM unnest(%s::bigint[], %s::int[], %s::text[]) AS new (file_id, number, written)"""
+_LOAD = """
+    SELECT m.file_id, f.chunks, m.dimensions, array_agg(v.number ORDER BY v.number) AS numbers,
+        string_agg(vector_send(v.embedding), '' ORDER BY v.number) AS data
+    FROM memory_vectors m JOIN memory_files f ON f.id = m.file_id
+    LEFT JOIN memory_pgvectors v ON v.file_id = m.file_id
+    WHERE m.model = :model AND m.file_id = ANY(:ids) GROUP BY m.file_id, f.chunks, m.dimensions"""
+
+
 def _named(collections: Sequence[str], model: str) -> dict[str, Any]:
     return {"collections": list(collections), "model": model}
 
 
 def _written(vector: NDArray[np.float32]) -> str:
-    return "[" + ",".join(f"{number:.8g}" for number in vector.tolist()) + "]"
+    return "[" + ",".join(["%.8g"] * len(vector)) % tuple(vector.tolist()) + "]"
 
 
 def _read(written: str) -> NDArray[np.float32]:
     return np.array(written.strip("[]").split(","), dtype=np.float32)
 
 
-def _mark(conn: Connection, file_id: int, model: str, dimensions: int, data: bytes) -> None:
+def _mark(conn: Connection, model: str, files: Mapping[int, Matrix], data: Callable[[Matrix], bytes]) -> None:
     """One model for each file: the vectors of another one are not kept beside its own."""
-    conn.execute(delete(memory_vectors).where(memory_vectors.c.file_id == file_id))
-    values = {"file_id": file_id, "model": model, "dimensions": dimensions, "data": data}
+    for some in in_parts(list(files)):
+        conn.execute(delete(memory_vectors).where(memory_vectors.c.file_id.in_(some)))
+    values = [
+        {"file_id": file_id, "model": model, "dimensions": vectors.shape[1], "data": data(vectors)}
+        for file_id, vectors in files.items()
+    ]
     conn.execute(insert(memory_vectors), values)
 
 
@@ -194,11 +215,20 @@ async def choose_vectors(store: Store) -> VectorStore:
     """pgvector where the database has it or may be given it, else bytes."""
     if store.dialect != "postgresql":
         return BlobVectors()
+    if not await store.read(_has_extension):
+        return BlobVectors("PostgreSQL has no pgvector here: install it, and start the hub again.")
     try:
         await store.write(_make)
-    except (DBAPIError, UnavailableError):
-        return BlobVectors()
+    except DBAPIError as error:
+        reason = str(error.orig).strip().splitlines()[0]
+        hint = "let an administrator run CREATE EXTENSION vector, and start the hub again"
+        return BlobVectors(f"pgvector cannot be used ({reason}): {hint}.")
     return PgVectors()
+
+
+def _has_extension(conn: Connection) -> bool:
+    query = "SELECT exists(SELECT 1 FROM pg_available_extensions WHERE name = 'vector')"
+    return bool(conn.execute(text(query)).scalar())
 
 
 def _make(conn: Connection) -> None:

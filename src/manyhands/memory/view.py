@@ -6,9 +6,10 @@ chunk is by somebody who has them.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,13 +18,17 @@ from numpy.typing import NDArray
 
 from manyhands.english import stem
 from manyhands.memory.fusion import Evidence, Ranking, Weights, fuse
-from manyhands.memory.lexical import Postings, Rows, Scores, score, share
+from manyhands.memory.lexical import LookedUp, Postings, Rows, Scores, covered, score, share
 from manyhands.memory.postings import TermIndex, key_of
 from manyhands.memory.segments import Matrix, Segment
 from manyhands.memory.types import FileFacts
 from manyhands.memory.words import telling_words
 
 DAY_S = 86_400
+WORDS_FIT = 0.35
+"""A question fits if the best chunk has so much of its words, or is close, or if half of it is a heading.
+
+Of 479 questions that notes answer 1 % did not, of questions about something else 3 of 4."""
 FEW = 8
 
 
@@ -130,10 +135,12 @@ class View:
             asked, self._places(lambda one: one.headings, self._section_starts), self._section_starts[-1]
         )
         labelled = share(asked, self._places(lambda one: one.labels, self._starts), self.size)
+        words = LookedUp(self)
+        lexical = score(asked, words)
         ranking = fuse(
             Evidence(
                 sections=self.sections,
-                lexical=score(asked, self),
+                lexical=lexical,
                 vector=closeness,
                 heading=by_section[self.sections] if self.size else None,
                 label=np.sign(labelled),
@@ -143,7 +150,17 @@ class View:
         )
         if self.alive is not None:
             np.multiply(ranking.score, self.alive, out=ranking.score)
-        return ranking
+        fits = (
+            covered(asked, words, lexical) / WORDS_FIT,
+            _top(closeness) / self._near,
+            _top(by_section) * 2,
+        )
+        return replace(ranking, fit=max(fits))
+
+    @cached_property
+    def _near(self) -> float:
+        """How close the best chunk to a question that fits is: of many, some are close by chance."""
+        return 0.13 + 0.025 * math.log(max(self.count, 1))
 
     def _ages(self, now: float) -> Scores:
         ages = np.array([(now - file.modified) / DAY_S for file in self.files], dtype=np.float32)
@@ -228,6 +245,10 @@ class View:
                 # Not `@`: that would spread over all cores, and on a busy machine each waits for the others.
                 np.einsum("ij,j->i", segment.vectors, vector, out=found[start : start + segment.size])
         return found
+
+
+def _top(scores: Scores | None) -> float:
+    return float(scores.max()) if scores is not None and len(scores) else 0.0
 
 
 def _side_by_side(

@@ -5,21 +5,21 @@ Owns the watch and what of it is worth telling. What changed is read by whoever 
 
 from __future__ import annotations
 
-import logging
 import os
+import threading
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 
 from manyhands.imports import import_aside
 from manyhands.memory.roots import SUFFIXES, is_within
 from manyhands.memory.walking import IGNORE_FILE, SKIPPED
 
-log = logging.getLogger(__name__)
-
 DEBOUNCE_MS = 300
+STEP_MS = 50
+TIMEOUT_MS = 5000
 DELETED = 3
 """The number that watchfiles gives to a path that is gone."""
 MOST_PATHS = 500
@@ -31,42 +31,32 @@ async def watch(
 ) -> None:
     """Tell of changed paths until cancelled; nothing means that everything has to be looked at.
 
-    Raises OSError when the system cannot watch these places.
+    That is told first, when the watch has begun: what was written before is found by looking. Raises OSError
+    when the system cannot watch these places.
     """
-    watchfiles = await import_aside("watchfiles")
     roots = [place for place in map(os.path.realpath, places) if await _exists(place)]
-    if not roots:
-        began()
-        await anyio.sleep_forever()
-    stop = anyio.Event()
-    watcher = watchfiles.awatch(
-        *roots,
-        watch_filter=lambda change, path: matters(int(change), path, roots),
-        stop_event=stop,
-        debounce=DEBOUNCE_MS,
-        step=50,
-        ignore_permission_denied=True,
-        yield_on_timeout=True,
-        rust_timeout=1000,
-    )
-    async with anyio.create_task_group() as group:
-        group.start_soon(_stop_when_cancelled, stop)
-        ready = False
-        async for changes in watcher:
-            if not ready:  # what was written before the watch had begun is found by looking
-                ready = True
-                began()
-                await changed(None)
-            elif changes:
-                await changed(to_read(changes))
-        group.cancel_scope.cancel()
+    module = await import_aside("watchfiles._rust_notify")
+    stop = threading.Event()
+    # In a thread: every directory is visited, and meanwhile the loop has others to serve.
+    watcher = await anyio.to_thread.run_sync(module.RustNotify, roots, False, False, 0, True, True)
+    with watcher:
+        async with anyio.create_task_group() as group:
+            group.start_soon(_stop_when_cancelled, stop)
+            began()
+            await changed(None)
+            while True:
+                found = await anyio.to_thread.run_sync(watcher.watch, DEBOUNCE_MS, STEP_MS, TIMEOUT_MS, stop)
+                if isinstance(found, str):  # nothing happened; a cancelled task goes no further than this
+                    await anyio.lowlevel.checkpoint()
+                elif changes := {(change, path) for change, path in found if matters(change, path, roots)}:
+                    await changed(to_read(changes))
 
 
 async def _exists(place: str) -> bool:
     return await anyio.to_thread.run_sync(os.path.exists, place)
 
 
-async def _stop_when_cancelled(stop: anyio.Event) -> None:
+async def _stop_when_cancelled(stop: threading.Event) -> None:
     """The watching thread cannot be cancelled, and looks at the event."""
     try:
         await anyio.sleep_forever()
@@ -86,12 +76,12 @@ def matters(change: int, path: str, roots: Sequence[str]) -> bool:
     return not name.startswith(".") and name not in SKIPPED and (change == DELETED or os.path.isdir(path))
 
 
-def to_read(changes: set[tuple[Any, str]]) -> list[str] | None:
+def to_read(changes: set[tuple[int, str]]) -> list[str] | None:
     """The paths to read again; nothing when all has to be looked at."""
     if len(changes) > MOST_PATHS:
         return None
     for change, path in changes:
-        new_directory = int(change) != DELETED and os.path.isdir(path)
+        new_directory = change != DELETED and os.path.isdir(path)
         if os.path.basename(path) == IGNORE_FILE or new_directory:
             return None
     return sorted({path for _, path in changes})

@@ -8,14 +8,7 @@ import { IconButton } from "@/shared/ui/IconButton";
 import { Sheet } from "@/shared/ui/Sheet";
 import { SkeletonRows } from "@/shared/ui/Skeleton";
 import { SourceLines } from "@/shared/ui/SourceLines";
-import { excerptOf, type Whose } from "./queries";
-
-/** Where in a file; without an end nothing is marked. */
-export interface Place {
-  path: string;
-  line: number;
-  endLine?: number;
-}
+import { excerptOf, type Place, type Whose } from "./queries";
 
 interface ExcerptSheetProps {
   whose: Whose;
@@ -36,7 +29,7 @@ export function ExcerptSheet({ whose, place, onClose }: ExcerptSheetProps) {
             <CopyButton text={place.path} label="Copy the path" />
             <IconButton label="Close" icon={<X />} size="sm" onClick={onClose} />
           </header>
-          <Excerpt key={`${place.path}:${place.line}`} whose={whose} place={place} />
+          <Excerpt key={`${place.scope}:${place.path}:${place.line}`} whose={whose} place={place} />
         </>
       )}
     </Sheet>
@@ -49,7 +42,7 @@ const MOST = 200;
 function Excerpt({ whose, place }: { whose: Whose; place: Place }) {
   const [around, setAround] = useState(AROUND);
   const found = useQuery({
-    ...excerptOf(whose, place.path, place.line, around),
+    ...excerptOf(whose, place, around),
     placeholderData: keepPreviousData,
   });
   if (found.isPending) return <SkeletonRows />;

@@ -9,8 +9,7 @@ import { RelativeTime } from "@/shared/ui/RelativeTime";
 import { Segmented } from "@/shared/ui/Segmented";
 import { Sheet } from "@/shared/ui/Sheet";
 import { SkeletonRows } from "@/shared/ui/Skeleton";
-import type { Place } from "./ExcerptSheet";
-import { filesOf, type MemoryFile, type Whose } from "./queries";
+import { filesOf, type MemoryFile, type Place, type Whose } from "./queries";
 
 type Which = "all" | "problems";
 
@@ -40,9 +39,9 @@ export function FilesSheet({ whose, shown, onShow, onOpen }: FilesSheetProps) {
           <FileList
             whose={whose}
             problems={shown === "problems"}
-            onOpen={(path) => {
+            onOpen={({ scope, path }) => {
               onShow(null);
-              onOpen({ path, line: 1 });
+              onOpen({ scope, path, line: 1 });
             }}
           />
         </>
@@ -54,7 +53,7 @@ export function FilesSheet({ whose, shown, onShow, onOpen }: FilesSheetProps) {
 interface FileListProps {
   whose: Whose;
   problems: boolean;
-  onOpen: (path: string) => void;
+  onOpen: (file: MemoryFile) => void;
 }
 
 function FileList({ whose, problems, onOpen }: FileListProps) {
@@ -75,7 +74,7 @@ function FileList({ whose, problems, onOpen }: FileListProps) {
       <ul aria-label="Files" className="divide-y divide-line">
         {rows.map((file) => (
           <li key={`${file.scope}:${file.path}`}>
-            <Row file={file} onOpen={() => onOpen(file.path)} />
+            <Row file={file} onOpen={() => onOpen(file)} />
           </li>
         ))}
       </ul>

@@ -1,9 +1,9 @@
 import { FileText } from "lucide-react";
 import { Marked } from "@/shared/ui/Marked";
-import type { Place } from "./ExcerptSheet";
 import { flowed } from "./flowed";
 import { type PartName, partsOf, whyFound } from "./parts";
-import type { Hit } from "./queries";
+import type { Hit, Place } from "./queries";
+import { SCOPES } from "./state";
 
 interface HitCardProps {
   hit: Hit;
@@ -22,7 +22,9 @@ export function HitCard({ hit, best, words, onOpen }: HitCardProps) {
     <article className="rounded-lg border border-line bg-raised shadow-sm">
       <button
         type="button"
-        onClick={() => onOpen({ path: hit.path, line: hit.line_start, endLine: hit.line_end })}
+        onClick={() =>
+          onOpen({ scope: hit.scope, path: hit.path, line: hit.line_start, endLine: hit.line_end })
+        }
         className="flex w-full flex-wrap items-start gap-x-4 gap-y-1.5 rounded-t-lg px-4 pt-3 pb-2 text-left hover:[&_.file]:underline"
       >
         <span className="flex min-w-0 flex-1 basis-60 gap-2.5">
@@ -33,6 +35,11 @@ export function HitCard({ hit, best, words, onOpen }: HitCardProps) {
               <span className="font-medium text-accent-ink">{hit.path.slice(cut)}</span>
             </bdi>
             <span className="text-sm text-ink-faint tabular-nums"> {lines}</span>
+            {hit.scope === "global" && (
+              <span className="ml-2 rounded-full bg-pressed px-2 py-0.5 text-2xs whitespace-nowrap text-ink-soft">
+                {SCOPES.global}
+              </span>
+            )}
             {headings.length > 0 && (
               <span className="block text-xs text-ink-soft">
                 <bdi>{headings.join(" › ")}</bdi>

@@ -9,9 +9,8 @@ import { Menu } from "@/shared/ui/Menu";
 import { SkeletonRows } from "@/shared/ui/Skeleton";
 import { toast } from "@/shared/ui/Toast";
 import { CollectionState } from "./CollectionState";
-import type { Place } from "./ExcerptSheet";
 import { FilesSheet } from "./FilesSheet";
-import { type Embedder, readAgain, statusKey, statusOf, type Whose } from "./queries";
+import { type Embedder, type Place, readAgain, statusKey, statusOf, type Whose } from "./queries";
 import { embedderWords, isBusy, shownOf, told } from "./state";
 
 interface IndexStateProps {
@@ -89,6 +88,7 @@ function EmbedderCard({ embedder }: { embedder: Embedder }) {
   return (
     <Card title="Meaning" description={title}>
       <p className="text-sm text-ink-soft">{about}</p>
+      {embedder.note && <p className="mt-2 text-xs text-ink-faint">{embedder.note}</p>}
       {embedder.problem && (
         <p
           role="status"

@@ -5,10 +5,9 @@ import { classes } from "@/shared/ui/classes";
 import { EmptyState } from "@/shared/ui/EmptyState";
 import { ErrorState } from "@/shared/ui/ErrorState";
 import { SkeletonRows } from "@/shared/ui/Skeleton";
-import type { Place } from "./ExcerptSheet";
 import { HitCard } from "./HitCard";
 import { wordsOf } from "./parts";
-import { type Answer, answerTo, type Question } from "./queries";
+import { type Answer, answerTo, type Place, type Question } from "./queries";
 import { type Asked, hasFilters } from "./question";
 
 interface ResultsProps {
@@ -51,7 +50,7 @@ export function Results({ question, asked, onOpen, onChange }: ResultsProps) {
       {results.length === 0 && <Nothing asked={asked} onChange={onChange} />}
       <ol className="flex flex-col gap-3">
         {results.map((hit) => (
-          <li key={`${hit.path}:${hit.line_start}:${hit.line_end}`}>
+          <li key={`${hit.scope}:${hit.path}:${hit.line_start}:${hit.line_end}`}>
             <HitCard hit={hit} best={best} words={wordsOf(question.query)} onOpen={onOpen} />
           </li>
         ))}

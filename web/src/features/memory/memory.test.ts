@@ -17,6 +17,7 @@ const hit = (lexical: number, vector: number, recency = 0): Hit => ({
   text: "",
   score: lexical + vector + recency,
   parts: { lexical, vector, recency },
+  scope: "project",
 });
 
 describe("a question", () => {
@@ -158,7 +159,7 @@ describe("news of the index", () => {
     const key = statusOf("c").queryKey;
     cache.setQueryData(key, {
       collections: [collection("project", "/p"), collection("global", null)],
-      embedder: { name: "static", kept_in: "matrix", problem: null, retry_in_s: null },
+      embedder: { name: "static", kept_in: "matrix", note: null, problem: null, retry_in_s: null },
     });
     tell("memory.progress", { scope: "project", directory: "/p", phase: "reading", done: 3, total: 9 });
     tell("memory.progress", { scope: "project", directory: "/other", phase: "reading", done: 7, total: 9 });

@@ -11,6 +11,14 @@ export type MemoryFile = Schemas["MemoryFile"];
 /** Whose memory: a channel's project with the global one, or the global one alone. */
 export type Whose = string | null;
 
+/** Where in a file of which memory; without an end nothing is marked. */
+export interface Place {
+  scope: Hit["scope"];
+  path: string;
+  line: number;
+  endLine?: number;
+}
+
 /** What is looked for, and where. */
 export interface Question {
   whose: Whose;
@@ -77,11 +85,13 @@ export const filesOf = (whose: Whose, problems: boolean) =>
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   });
 
-export const excerptOf = (whose: Whose, path: string, line: number, around: number) =>
+export const excerptOf = (whose: Whose, { scope, path, line }: Place, around: number) =>
   queryOptions({
-    queryKey: [...foundKey, "file", whose, path, line, around],
+    queryKey: [...foundKey, "file", whose, scope, path, line, around],
     queryFn: () =>
-      read(api.GET("/api/memory/file", { params: { query: { ...place(whose), path, line, around } } })),
+      read(
+        api.GET("/api/memory/file", { params: { query: { ...place(whose), scope, path, line, around } } }),
+      ),
     staleTime: 0,
   });
 
