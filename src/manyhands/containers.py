@@ -13,6 +13,8 @@ from manyhands.errors import InvalidError
 from manyhands.sandbox import Mount
 
 Engine = Literal["docker", "podman"]
+ENGINE_FAILED = 125
+"""The exit code when it was the engine that failed, and nothing of the command was run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,16 @@ import psutil
 import pytest
 
 from manyhands.bridge import words
+from manyhands.bridge.relay import UNKNOWN_METHOD
 from manyhands.daemon import SOCKET_NAME
 from tests.bridge.conftest import api_of, by_hand
 from tests.cli.conftest import CommandLine, running_daemon, until
 
+CLAUDE_CODE = {
+    words.VERSION_KEY: "2026-07-28",
+    words.CLIENT_INFO_KEY: {"name": "claude-code", "version": "2"},
+}
+OTHER_CLIENT = {words.VERSION_KEY: "2026-07-28", words.CLIENT_INFO_KEY: {"name": "any", "version": "1"}}
 HOLDER = "import subprocess, sys; print(subprocess.Popen(sys.argv[1:]).pid, flush=True); input()"
 
 
@@ -34,6 +40,7 @@ def test_it_imports_nothing_but_the_standard_library() -> None:
 
 def test_without_a_daemon_it_introduces_itself_and_says_what_to_do(cli: CommandLine, project: Path) -> None:
     with by_hand(cli, "--dir", str(project), "--api-url", "http://127.0.0.1:1") as bridge:
+        assert bridge.ask("server/discover", _meta=CLAUDE_CODE)["result"]["supportedVersions"]
         about = bridge.initialize("2025-06-18")
         assert about["protocolVersion"] == "2025-06-18"
         assert about["serverInfo"]["name"] == "manyhands"
@@ -156,6 +163,10 @@ def test_an_agent_is_registered_hears_others_and_goes(
     api = api_of(served)
     agent = f"builder-{ending}"
     with by_hand(served, "--dir", str(project), "--agent-id", agent) as bridge:
+        found = bridge.ask("server/discover", _meta=OTHER_CLIENT)["result"]["capabilities"]
+        assert found["experimental"] == {words.CHANNEL_CAPABILITY: {}}
+        # Claude Code takes what is pushed only from a server that it has begun with `initialize` with.
+        assert bridge.ask("server/discover", _meta=CLAUDE_CODE)["error"]["code"] == UNKNOWN_METHOD
         about = bridge.initialize()
         assert about["capabilities"]["experimental"] == {words.CHANNEL_CAPABILITY: {}}
         assert "send_agent_message" in about["instructions"]

@@ -393,3 +393,26 @@ async def test_without_bubblewrap_nothing_runs_and_the_error_says_what_to_do(hub
     assert "bwrap is not installed" in ended["error"]
     assert "Install bubblewrap" in ended["error"]
     assert not (project / "ran").exists()
+
+
+async def test_an_engine_that_fails_or_is_missing_is_not_taken_for_its_agent(
+    hub: Hub, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = tmp_path / "bin" / "docker"
+    engine.parent.mkdir()
+    engine.write_text('#!/bin/sh\necho "$1" >> "$0.log"\necho "no daemon runs" >&2\nexit 125\n')
+    engine.chmod(0o700)
+    monkeypatch.setenv("PATH", str(engine.parent))
+    said = {}
+    channel = await channel_of(hub, project)
+    for sandbox in ("docker", "podman"):
+        await hub.set_runner(channel, Runner(command="claude", sandbox=sandbox, image="node"))
+        ended = (await run(hub, channel))[-1].data
+        assert ended["status"] == "failed"
+        assert "another sandbox" in ended["error"]
+        said[sandbox] = ended["error"]
+        assert not config_of(hub, channel).exists()
+    assert "docker could not start a container" in said["docker"]
+    assert "no daemon runs" in said["docker"]
+    assert "podman is not installed" in said["podman"]
+    assert engine.with_name("docker.log").read_text().split() == ["run", "rm"]

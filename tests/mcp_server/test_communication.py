@@ -100,12 +100,33 @@ async def test_a_worktree_with_work_is_kept_until_it_is_told_to_go(
     assert not await anyio.Path(worktree).exists()
 
 
-async def test_a_worktree_needs_a_repository(connect: Connect, hub: Hub, channel: Channel) -> None:
+HUGE = "x" * 10_000_000
+LONG = "x" * 100_000
+BAD_CALLS: tuple[tuple[str, dict[str, str], str], ...] = (
+    ("create_worktree_thread", {"branch": "main", "name": "x"}, "git init"),
+    ("create_worktree_thread", {"branch": "main", "name": "../x"}, "without ../"),
+    ("create_thread", {"name": "../x"}, "without ../"),
+    ("create_channel", {"name": "a/../x"}, "without ../"),
+    ("create_channel", {"name": LONG}, "too long"),
+    ("create_thread", {"name": "x", "message": 11 * LONG}, "attach a file"),
+    ("send_message", {"content": HUGE}, "attach a file"),
+    ("send_message", {"content": "x", "channel_id": LONG}, "search_channels"),
+    ("search_channels", {"query": LONG}, "at most 1,000"),
+)
+
+
+async def test_bad_input_is_told_what_to_do_in_a_few_words_and_nothing_is_half_done(
+    connect: Connect, hub: Hub, channel: Channel
+) -> None:
     async with connect() as client:
-        refused = await client.call_tool("create_worktree_thread", {"branch": "main", "name": "x"})
-        assert refused.is_error
+        for tool, arguments, advice in BAD_CALLS:
+            refused = await client.call_tool(tool, arguments)
+            assert refused.is_error, tool
+            assert advice in said(refused), (tool, said(refused)[-200:])
+            assert len(said(refused)) < 5000
         found = await call(client, "search_channels")
-    assert [one["id"] for one in found["channels"]] == [channel.id], "nothing is half done"
+    assert [one["id"] for one in found["channels"]] == [channel.id]
+    assert (await hub.runs.messages(channel.id)).items == []
 
 
 async def test_the_readme_explains_set_up_configuration_commands_and_architecture(connect: Connect) -> None:

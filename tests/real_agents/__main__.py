@@ -17,16 +17,17 @@ def install(agent: Agent) -> None:
         return
     place.mkdir(parents=True, exist_ok=True)
     (place / "package.json").write_text('{"private": true}\n')
-    npm = [
-        str(Path(sys.executable).with_name("npm")),
-        "install",
-        "--ignore-scripts",
-        "--no-audit",
-        "--no-fund",
-    ]
+    npm = [_program("npm"), "install", "--ignore-scripts", "--no-audit", "--no-fund"]
     print(f"agents: installing {agent.package}", file=sys.stderr, flush=True)
     subprocess.run([*npm, agent.package], cwd=place, check=True, stdout=sys.stderr)
+    if agent.finish is not None:
+        script = place / "node_modules" / agent.finish
+        subprocess.run([_program("node"), str(script)], cwd=script.parent, check=True, stdout=sys.stderr)
     (place / "installed").write_text(agent.package)
+
+
+def _program(name: str) -> str:
+    return str(Path(sys.executable).with_name(name))
 
 
 def main(names: list[str]) -> int:

@@ -29,6 +29,8 @@ class Agent:
     help: tuple[str, ...]
     prefix: str
     """How it calls the hub's tools before the model."""
+    finish: str | None = None
+    """The script of its package that puts the program in place; those of all other packages do not run."""
 
     @property
     def command(self) -> str:
@@ -83,6 +85,7 @@ AGENTS = {
             ask=("-p", "--allowedTools", "mcp__manyhands", "--"),
             help=("--help",),
             prefix="mcp__manyhands__",
+            finish="@anthropic-ai/claude-code/install.cjs",
         ),
         Agent(
             name="codex",
@@ -103,6 +106,7 @@ AGENTS = {
             ask=("run",),
             help=("run", "--help"),
             prefix="manyhands_",
+            finish="opencode-ai/postinstall.mjs",
         ),
         Agent(
             name="goose",

@@ -1,4 +1,5 @@
-"""A model for real agents, on loopback: asked for anything, it calls one tool and then says that it has.
+"""A model for real agents, on loopback: asked for anything, it calls one tool until that is there, and then
+says that it has.
 
 It speaks the three ways in which agents ask (Anthropic's messages, OpenAI's chat and responses), streamed,
 and keeps every request. It knows nothing of the agents but how each writes the name of a server's tool.
@@ -7,6 +8,7 @@ and keeps every request. It knows nothing of the agents but how each writes the 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,7 +19,10 @@ Json = dict[str, Any]
 SAID = "I have said it."
 OTHERWISE = "Hello"
 """What it says when it has no tools: agents ask for the titles of their conversations that way."""
-CALL_ID = "call_1"
+NOT_YET = ("No such tool available", "unsupported call")
+"""What agents say of a server's tool while they still wait for the server; a model tries again then."""
+MOST_TRIES = 30
+THINKS_S = 1.0
 
 
 class Model:
@@ -39,8 +44,13 @@ class Model:
 
     def is_called(self, body: Json) -> str | None:
         """The tool's full name, when it is to be called now."""
-        if not body.get("tools") or any(True for _ in _results(body)):
+        results = list(_results(body))
+        if not body.get("tools") or len(results) == MOST_TRIES:
             return None
+        if results:
+            if not any(words in json.dumps(results[-1]) for words in NOT_YET):
+                return None
+            time.sleep(THINKS_S)
         offered = [name for name in _offered(body) if name.endswith(self.tool)]
         # Claude Code keeps the tools of servers back until they are searched for, and takes their names.
         return offered[0] if offered else f"mcp__manyhands__{self.tool}"
@@ -52,6 +62,10 @@ def _offered(body: Json) -> Iterator[str]:
             yield from (f"{tool['name']}{one['name']}" for one in tool["tools"])
         else:
             yield str((tool.get("function") or tool).get("name"))
+
+
+def _call_id(body: Json) -> str:
+    return f"call_{len(list(_results(body))) + 1}"
 
 
 def _results(body: Json) -> Iterator[Any]:
@@ -78,7 +92,7 @@ def _messages(model: Model, body: Json) -> Iterable[Json]:
         block: Json = {"type": "text", "text": ""}
         delta = {"type": "text_delta", "text": _words(body)}
     else:
-        block = {"type": "tool_use", "id": CALL_ID, "name": called, "input": {}}
+        block = {"type": "tool_use", "id": _call_id(body), "name": called, "input": {}}
         delta = {"type": "input_json_delta", "partial_json": json.dumps(model.arguments)}
     yield {"type": "content_block_start", "index": 0, "content_block": block}
     yield {"type": "content_block_delta", "index": 0, "delta": delta}
@@ -94,7 +108,7 @@ def _chat(model: Model, body: Json) -> Iterable[Json]:
     delta: Json = {"role": "assistant", "content": _words(body)}
     if called is not None:
         function = {"name": called, "arguments": json.dumps(model.arguments)}
-        call = {"index": 0, "id": CALL_ID, "type": "function", "function": function}
+        call = {"index": 0, "id": _call_id(body), "type": "function", "function": function}
         delta = {"role": "assistant", "content": None, "tool_calls": [call]}
     yield {**about, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
     reason = "stop" if called is None else "tool_calls"
@@ -108,7 +122,7 @@ def _responses(model: Model, body: Json) -> Iterable[Json]:
         content = [{"type": "output_text", "text": _words(body), "annotations": []}]
         item: Json = {"type": "message", "id": "msg_1", "role": "assistant", "content": content}
     else:
-        item = {"type": "function_call", "id": "fc_1", "call_id": CALL_ID}
+        item = {"type": "function_call", "id": "fc_1", "call_id": _call_id(body)}
         item |= _named(called, body) | {"arguments": json.dumps(model.arguments)}
     item["status"] = "completed"
     usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}

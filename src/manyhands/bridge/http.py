@@ -1,7 +1,7 @@
 """HTTP/1.1 to the daemon over TCP, TLS or a Unix socket, with connections that are used again.
 
 The standard library's client brings the parsers of mail along, which takes longer to import than the bridge
-may take to answer. Nothing here knows what is sent.
+may take to answer, or a command to do its work. Nothing here knows what is sent.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import select
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,9 +77,10 @@ class Address:
 class Connection:
     """One socket, for one exchange after the other."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, silence_s: float = SILENCE_S) -> None:
         self.address = address
         self._socket = _connect(address)
+        self._socket.settimeout(silence_s)
         self._file: IO[bytes] = self._socket.makefile("rb")
 
     def request(
@@ -133,7 +134,6 @@ def _connect(address: Address) -> socket.socket:
             opened = ssl.create_default_context().wrap_socket(opened, server_hostname=address.host)
     except (OSError, AttributeError) as error:
         raise UnreachableError(getattr(error, "strerror", None) or str(error)) from error
-    opened.settimeout(SILENCE_S)
     return opened
 
 
@@ -209,11 +209,11 @@ class Response:
         return data
 
 
-def events(response: Response) -> Iterator[bytes]:
+def events(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """The data of server-sent events, as they come."""
     rest = bytearray()
     data: list[bytes] = []
-    for piece in response.pieces():
+    for piece in pieces:
         start = len(rest)
         rest += piece
         while (end := rest.find(b"\n", start)) >= 0:

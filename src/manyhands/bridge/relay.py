@@ -29,7 +29,7 @@ LISTEN = "subscriptions/listen"
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 TOOLS_CHANGED = "notifications/tools/list_changed"
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
-UNREADABLE, BAD_REQUEST, FAILED, UNSUPPORTED_VERSION = -32700, -32600, -32000, -32022
+UNREADABLE, BAD_REQUEST, UNKNOWN_METHOD, FAILED, UNSUPPORTED_VERSION = -32700, -32600, -32601, -32000, -32022
 INTERRUPTED = (
     "The hub ended or restarted while this was under way, so it may or may not have been done. "
     "Look before you try it again."
@@ -119,12 +119,14 @@ class Relay:
             self._journal.write(f"no session yet: {error}")
 
     def _discover(self, request_id: str | int, params: Json) -> None:
+        if self._agent and words.hears_after_handshake(params.get("_meta")):
+            self._refuse(request_id, UNKNOWN_METHOD, "Begin with initialize: an agent's messages come then.")
+            return
         wanted = _modern_version(params)
         self.is_ready.set()
         if wanted is not None and wanted not in words.MODERN_VERSIONS:
             data = {"supported": list(words.MODERN_VERSIONS), "requested": wanted}
-            error = {"code": UNSUPPORTED_VERSION, "message": "Unsupported protocol version", "data": data}
-            self._say({"jsonrpc": "2.0", "id": request_id, "error": error})
+            self._refuse(request_id, UNSUPPORTED_VERSION, "Unsupported protocol version", data=data)
             return
         self._answer(request_id, words.discover_result(self._version, agent=self._agent))
 
@@ -214,7 +216,7 @@ class Relay:
             self._hand_on_whole(response.status, response.read(), message, flight)
             return
         answered = False
-        for data in events(response):
+        for data in events(response.pieces()):
             answered = self._hand_on(data, message["id"], flight) or answered
         if not answered:
             raise LostError("the stream ended without an answer")
@@ -262,7 +264,7 @@ class Relay:
 
     def _follow(self, response: Response, message: Json, *, again: bool) -> None:
         """One stream of a subscription. A daemon that stops ends it with a result; the next goes on."""
-        for data in events(response):
+        for data in events(response.pieces()):
             told = json.loads(data)
             if again and told.get("method") == ACKNOWLEDGED:
                 self.notify(TOOLS_CHANGED, {"_meta": {SUBSCRIPTION_KEY: message["id"]}})
@@ -294,8 +296,10 @@ class Relay:
             content = [{"type": "text", "text": text}]
             self._answer(message["id"], {"content": content, "isError": True, "resultType": "complete"})
         else:
-            error = {"code": code, "message": text}
-            self._say({"jsonrpc": "2.0", "id": request_id, "error": error})
+            self._refuse(request_id, code, text)
+
+    def _refuse(self, request_id: str | int | None, code: int, text: str, **more: Any) -> None:
+        self._say({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": text, **more}})
 
     def _say(self, message: Json) -> None:
         self._write(json.dumps(message, separators=(",", ":")).encode())

@@ -115,7 +115,7 @@ class Session:
                 return True
             if response.status != 200:
                 return False
-            for data in events(response):
+            for data in events(response.pieces()):
                 self._deliver(data)
             return True
         finally:
@@ -125,7 +125,7 @@ class Session:
 def _answer(response: Response) -> dict[str, Any]:
     """The one JSON-RPC message of an answer, in either form; a problem stays what it is."""
     if response.kind == "text/event-stream":
-        found = [json.loads(data) for data in events(response) if data]
+        found = [json.loads(data) for data in events(response.pieces()) if data]
         return dict(found[-1]) if found else {}
     try:
         return dict(json.loads(response.read() or b"{}"))

@@ -12,8 +12,11 @@ HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN_VERSIONS = ("2026-07-28",)
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo"
+CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo"
 CHANNEL_CAPABILITY = "claude/channel"
 CHANNEL_NOTIFICATION = "notifications/claude/channel"
+HANDSHAKE_CLIENTS = frozenset({"claude-code"})
+"""Those that take what an agent is sent only after `initialize`: without it they hear what they asked for."""
 
 _ABOUT = (
     "Manyhands is a hub for agents. With its tools you talk in the channels and threads of your project, "
@@ -45,6 +48,12 @@ def capabilities(*, agent: bool) -> dict[str, Any]:
 
 def server_info(version: str) -> dict[str, str]:
     return {"name": NAME, "title": "Manyhands", "version": version}
+
+
+def hears_after_handshake(meta: object) -> bool:
+    """Whether the client that says this of itself is to begin with `initialize` to hear what is pushed."""
+    client = meta.get(CLIENT_INFO_KEY) if isinstance(meta, dict) else None
+    return isinstance(client, dict) and client.get("name") in HANDSHAKE_CLIENTS
 
 
 def initialize_result(wanted: object, version: str, *, agent: bool) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from manyhands.chat.types import Channel, Message, Run, RunStatus
 from manyhands.chat.views import message_json
 from manyhands.clock import Clock
 from manyhands.command_process import Ended, run_command_process
-from manyhands.containers import removal_arguments
+from manyhands.containers import ENGINE_FAILED, removal_arguments
 from manyhands.errors import InvalidError, ManyhandsError, UnavailableError
 from manyhands.events import EventBus
 from manyhands.guardian import Guardian
@@ -193,10 +193,10 @@ class CommandAgents:
 
     async def _end_container(self, task: Task) -> None:
         """Its client is gone; the container itself may not be."""
-        if task.runner.sandbox in ("docker", "podman"):
+        if task.runner.engine is not None:
             with suppress(OSError, ManyhandsError):
                 await run_command_process(
-                    removal_arguments(task.runner.sandbox, task.container_name),
+                    removal_arguments(task.runner.engine, task.container_name),
                     environment=child_environment(),
                     directory=task.run_directory,
                     timeout_s=END_S,
@@ -242,6 +242,8 @@ class CommandAgents:
             return Ending(RunStatus.COMPLETED, self.redact(report.text))
         if ended.exit_code is None:
             how = f"{runner.name} did not end within {runner.timeout_s} s and was ended."
+        elif runner.engine is not None and ended.exit_code == ENGINE_FAILED:
+            how = f"{runner.engine} could not start a container. Start its engine, or choose another sandbox."
         elif ended.exit_code:
             how = f"{runner.name} ended with {_code(ended.exit_code)}."
         else:
@@ -260,9 +262,9 @@ def _write_files(task: Task) -> None:
 
 def _cannot_start(runner: Runner, program: str, error: OSError | ValueError) -> ManyhandsError:
     if isinstance(error, FileNotFoundError):
+        other = "choose another sandbox" if runner.engine else "give its whole path in the channel's runner"
         return UnavailableError(
-            f"{program} is not installed, or not on the PATH of the daemon.",
-            hint="Install it, or give its whole path in the channel's runner.",
+            f"{program} is not installed, or not on the PATH of the daemon.", hint=f"Install it, or {other}."
         )
     if isinstance(error, OSError) and error.errno == errno.E2BIG:
         return InvalidError("The prompt is too long for this system.", hint="Leave {prompt} out of the args.")

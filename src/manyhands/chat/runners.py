@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from manyhands.containers import Engine
 from manyhands.errors import InvalidError
 
 PROMPT = "{prompt}"
@@ -21,6 +22,8 @@ _CODEX_SERVER = (
     *("-c", 'mcp_servers.manyhands.args=["-c", "exec $MANYHANDS_MCP_COMMAND"]'),
     *("-c", 'mcp_servers.manyhands.env_vars=["MANYHANDS_TOKEN", "MANYHANDS_MCP_COMMAND"]'),
     *("-c", "mcp_servers.manyhands.tool_timeout_sec=600"),
+    # Else its only turn may begin before it has asked for the tools.
+    *("-c", 'mcp_servers.manyhands.startup_readiness="catalog"'),
     # Nobody is there to be asked, and what these tools may touch is limited by the token.
     *("-c", 'mcp_servers.manyhands.default_tools_approval_mode="approve"'),
 )
@@ -104,9 +107,14 @@ class Runner(BaseModel):
 
     @model_validator(mode="after")
     def _has_image(self) -> Runner:
-        if self.sandbox in ("docker", "podman") and self.image is None:
-            raise ValueError(f"{self.sandbox} needs an image")
+        if self.engine is not None and self.image is None:
+            raise ValueError(f"{self.engine} needs an image")
         return self
+
+    @property
+    def engine(self) -> Engine | None:
+        """Which one makes the containers that it runs in."""
+        return self.sandbox if self.sandbox in ("docker", "podman") else None
 
     @property
     def name(self) -> str:

@@ -145,7 +145,7 @@ class Worktrees:
                 raise
             said = (error.said.splitlines() or [""])[0][:200]
             raise InvalidError(
-                f"{directory} is not a git repository with files of its own: {said}",
+                f"{directory} is not a git repository with files of its own ({said}).",
                 hint="Run `git init` there and commit something, or make a plain thread.",
             ) from error
         common, top, prefix = (*found.lines, "")[:3]

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import quote, urlencode, urlsplit
+from itertools import chain
+from typing import Any, Protocol
+from urllib.parse import quote, urlencode
 
-from manyhands.cli.plain_http import PlainConnection, PlainResponse
+from manyhands.bridge import http
 from manyhands.errors import InvalidError, ManyhandsError, UnavailableError
 from manyhands.home import Home
-
-if TYPE_CHECKING:
-    from http.client import HTTPResponse, HTTPSConnection
 
 Json = dict[str, Any]
 
@@ -104,18 +101,13 @@ class HttpApi:
 
     def __init__(self, address: Address) -> None:
         self.address = address
-        parts = urlsplit(address.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            self._place = http.Address(address.url)
+        except ValueError as error:
             raise InvalidError(
                 f"{address.url!r} is not the address of a daemon.",
                 hint="Set MANYHANDS_URL to something like http://127.0.0.1:8222, or unset it.",
-            )
-        self._parts = parts
-        self._failures: tuple[type[Exception], ...] = (OSError,)
-        if parts.scheme == "https":
-            from http.client import HTTPException
-
-            self._failures = (OSError, HTTPException)
+            ) from error
 
     def request(
         self,
@@ -126,37 +118,28 @@ class HttpApi:
         query: Mapping[str, Any] | None = None,
         timeout: float = DEFAULT_TIMEOUT_S,
     ) -> Any:
-        connection = self._connect(timeout)
-        try:
-            return self._exchange(connection, method, target(path, query), body)
-        except TimeoutError as error:
-            raise UnavailableError(
-                f"The daemon at {self.address.url} did not answer within {timeout:.0f} s.",
-                hint="`manyhands status` tells whether it is alive.",
-            ) from error
-        except self._failures as error:
-            raise self._unreachable(error) from error
-        finally:
-            connection.close()
-
-    def _connect(self, timeout: float) -> PlainConnection | HTTPSConnection:
-        host, port = self._parts.hostname or "", self._parts.port
-        if self._parts.scheme == "http":
-            return PlainConnection(host, port, timeout)
-        from http.client import HTTPSConnection
-
-        return HTTPSConnection(host, port, timeout=timeout)
-
-    def _exchange(
-        self, connection: PlainConnection | HTTPSConnection, method: str, target: str, body: Any
-    ) -> Any:
         headers, payload = self._headers(), None
         if body is not None:
             payload = json.dumps(body).encode()
             headers["Content-Type"] = "application/json"
-        connection.request(method, self._parts.path + target, payload, headers)
-        response = connection.getresponse()
-        return decode(response.status, response.getheader("Content-Type") or "", response.read())
+        try:
+            with self._connected(timeout) as connection:
+                return _decoded(connection.request(method, target(path, query), headers, payload))
+        except (OSError, ValueError) as error:
+            if isinstance(error.__cause__, TimeoutError):
+                raise UnavailableError(
+                    f"The daemon at {self.address.url} did not answer within {timeout:.0f} s.",
+                    hint="`manyhands status` tells whether it is alive.",
+                ) from error
+            raise self._unreachable(error) from error
+
+    @contextmanager
+    def _connected(self, silence_s: float) -> Iterator[http.Connection]:
+        connection = http.Connection(self._place, silence_s)
+        try:
+            yield connection
+        finally:
+            connection.close()
 
     def _unreachable(self, error: Exception) -> UnavailableError:
         said = getattr(error, "strerror", None) or str(error) or type(error).__name__
@@ -169,35 +152,31 @@ class HttpApi:
 
     @contextmanager
     def follow(self, tell: Callable[[Json], None], *, since: int | None = None) -> Iterator[None]:
-        connection = self._connect(SILENCE_S)
-        try:
-            connection.connect()
-            listening: socket.socket | None = connection.sock
-            path = self._parts.path + target("/events", {"since": since})
-            connection.request("GET", path, headers=self._headers())
-            response = connection.getresponse()
-            if response.status != 200:
-                decode(response.status, response.getheader("Content-Type") or "", response.read())
-            response.readline()  # its greeting: from here on nothing is missed
-        except self._failures as error:
-            connection.close()
-            raise self._unreachable(error) from error
-        reader = threading.Thread(
-            target=_tell_events, args=(response, tell, self._failures), name="events", daemon=True
-        )
-        reader.start()
-        try:
-            yield
-        finally:
-            if listening is not None:
-                with suppress(OSError):
-                    listening.shutdown(socket.SHUT_RDWR)  # wakes the reader
-            reader.join(timeout=5)
-            response.close()
-            connection.close()
+        with ExitStack() as stack:
+            try:
+                connection = stack.enter_context(self._connected(SILENCE_S))
+                pieces = self._listen(connection, since)
+            except (OSError, ValueError) as error:
+                raise self._unreachable(error) from error
+            reader = threading.Thread(target=_tell_events, args=(pieces, tell), name="events", daemon=True)
+            reader.start()
+            try:
+                yield
+            finally:
+                connection.close()  # wakes the reader
+                reader.join(timeout=5)
+
+    def _listen(self, connection: http.Connection, since: int | None) -> Iterable[bytes]:
+        response = connection.request("GET", target("/events", {"since": since}), self._headers())
+        if response.status != 200:
+            _decoded(response)
+        pieces = response.pieces()
+        greeting = next(pieces, b"")  # from here on nothing is missed
+        return chain((greeting,), pieces)
 
     def _headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.address.token}", "Accept": "application/json"}
+        token = f"Bearer {self.address.token}"
+        return {"Authorization": token, "Accept": "application/json", "Connection": "close"}
 
     def start_servers(self) -> None:
         """The daemon did it when it started."""
@@ -206,16 +185,11 @@ class HttpApi:
         """Every request has closed its own connection."""
 
 
-def _tell_events(
-    response: PlainResponse | HTTPResponse,
-    tell: Callable[[Json], None],
-    failures: tuple[type[Exception], ...],
-) -> None:
+def _tell_events(pieces: Iterable[bytes], tell: Callable[[Json], None]) -> None:
     """The envelopes of a `text/event-stream`, until it ends."""
-    with suppress(*failures, ValueError):
-        while line := response.readline():
-            if line.startswith(b"data: "):
-                tell(json.loads(line[6:]))
+    with suppress(OSError, ValueError):
+        for data in http.events(pieces):
+            tell(json.loads(data))
     tell(ENDED)
 
 
@@ -231,6 +205,10 @@ def target(path: str, query: Mapping[str, Any] | None) -> str:
 def segment(text: str | int) -> str:
     """One part of a path."""
     return quote(str(text), safe="")
+
+
+def _decoded(response: http.Response) -> Any:
+    return decode(response.status, response.headers.get("content-type", ""), response.read())
 
 
 def decode(status: int, content_type: str, payload: bytes) -> Any:

@@ -46,6 +46,7 @@ def _codex(command: Sequence[str]) -> str:
         f"command = {json.dumps(command[0])}",
         f"args = {json.dumps(list(command[1:]))}",
         f"startup_timeout_sec = {START_S}",
+        'startup_readiness = "catalog"',  # else its first turn begins before it has asked for the tools
         f"tool_timeout_sec = {CALL_S}",
     ]
     return "\n".join(lines)

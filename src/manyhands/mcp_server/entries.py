@@ -94,6 +94,11 @@ def choice(description: str, *words: str, **more: Any) -> Json:
     return {"type": "string", "enum": list(words), "description": description, **more}
 
 
+def place(description: str) -> Json:
+    """Where something is kept: with the hub, or with the project."""
+    return choice(description, "global", "project", default="global")
+
+
 def switch(description: str, *, default: bool) -> Json:
     return {"type": "boolean", "default": default, "description": description}
 

@@ -14,6 +14,7 @@ from manyhands.mcp_server.entries import (
     many,
     maybe,
     number,
+    place,
     takes,
     text,
 )
@@ -143,12 +144,7 @@ async def _write(caller: Caller, key: Key, arguments: Json) -> Answer:
 
 # --- tables
 
-SCOPE = choice(
-    "global: of the hub. project: in .manyhands/playgrounds of your channel's directory.",
-    "global",
-    "project",
-    default="global",
-)
+SCOPE = place("global: of the hub. project: in .manyhands/playgrounds of your channel's directory.")
 FILE = gives(path=text("Its path."), size=number("Its bytes."))
 PLAYGROUND = gives(
     name=text("Its name."),

@@ -30,6 +30,8 @@ from manyhands.tools.types import ToolDefinition
 
 log = logging.getLogger(__name__)
 
+LONGEST_ERROR = 4000
+
 _checker = ArgumentChecker()
 
 
@@ -97,8 +99,11 @@ def said(answer: Answer) -> Outcome:
 
 
 def refused(error: ManyhandsError) -> Outcome:
-    """An error as a result that says what to do next."""
-    return Outcome([{"type": "text", "text": str(error)}], is_error=True, meta={"manyhands/code": error.code})
+    """An error as a result that says what to do next, however much of what was given it repeats."""
+    said = str(error)
+    if len(said) > LONGEST_ERROR:
+        said = f"{said[: LONGEST_ERROR // 2]} … {said[-LONGEST_ERROR // 2 :]}"
+    return Outcome([{"type": "text", "text": said}], is_error=True, meta={"manyhands/code": error.code})
 
 
 def _unforeseen(error: Exception) -> ManyhandsError:

@@ -19,6 +19,7 @@ from manyhands.mcp_server.entries import (
     many,
     maybe,
     number,
+    place,
     switch,
     takes,
     text,
@@ -210,12 +211,7 @@ def _state(run: WorkflowRun) -> Answer:
 # --- tables
 
 RUN_ID = text("The id of the run.")
-SCOPE = choice(
-    "global: of the hub. project: in .manyhands/workflows of your channel's directory.",
-    "global",
-    "project",
-    default="global",
-)
+SCOPE = place("global: of the hub. project: in .manyhands/workflows of your channel's directory.")
 STATE = gives(run_id=text("The run."), status=text("Its state."))
 RUN = gives(
     id=text("Its id."),

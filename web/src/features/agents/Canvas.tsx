@@ -12,7 +12,7 @@ import {
 import { Maximize, Minus, Plus } from "lucide-react";
 import { useCallback, useEffect, useState } from "react";
 import { IconButton } from "@/shared/ui/IconButton";
-import { loadLayout, placed, saveLayout, TILE } from "./layout";
+import { isNarrow, loadLayout, placed, saveLayout, TILE } from "./layout";
 import { TileView } from "./TileView";
 import type { Tile } from "./tiles";
 
@@ -44,6 +44,10 @@ function nodesOf(channelId: string, tiles: readonly Tile[], known: readonly Tile
 }
 
 const FIT = { maxZoom: 1, padding: 0.08 };
+
+/** All of them, if that can be read; on a phone the first ones. */
+const fitAtFirst = (nodes: readonly TileNode[]) =>
+  isNarrow() ? { maxZoom: 1, padding: 0.03, nodes: nodes.slice(0, 2) } : FIT;
 
 function Zoom() {
   const flow = useReactFlow();
@@ -84,7 +88,7 @@ export default function Canvas({ channelId, tiles }: { channelId: string; tiles:
       deleteKeyCode={null}
       nodesConnectable={false}
       fitView
-      fitViewOptions={FIT}
+      fitViewOptions={fitAtFirst(nodes)}
       minZoom={0.2}
       maxZoom={1.5}
       proOptions={{ hideAttribution: true }}

@@ -73,6 +73,7 @@ describe("the canvas", () => {
     expect(spots.two).toEqual({ x: TILE.width + TILE.gap, y: 0 });
     expect(spots.three).toEqual({ x: 2 * (TILE.width + TILE.gap), y: 0 });
     expect(loadLayout("another")).toEqual({});
+    expect(placed(["one", "two"], {}, 1).two).toEqual({ x: 0, y: TILE.height + TILE.gap });
   });
 
   it("takes nothing that is no place", () => {

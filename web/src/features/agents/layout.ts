@@ -9,6 +9,8 @@ export type Layout = Record<string, Spot>;
 
 export const TILE = { width: 360, height: 340, gap: 24 } as const;
 const COLUMNS = 3;
+/** On a phone one tile is as wide as the screen. */
+export const isNarrow = (): boolean => window.innerWidth < 2 * TILE.width;
 
 const keyOf = (channelId: string): string => `manyhands.canvas.${channelId}`;
 
@@ -40,18 +42,18 @@ const overlaps = (a: Spot, b: Spot): boolean =>
   Math.abs(a.x - b.x) < TILE.width && Math.abs(a.y - b.y) < TILE.height;
 
 /** A place for every tile: where it was put, else the first one in the rows that is free. */
-export function placed(keys: readonly string[], layout: Layout): Layout {
+export function placed(keys: readonly string[], layout: Layout, columns = isNarrow() ? 1 : COLUMNS): Layout {
   const spots: Layout = {};
   for (const key of keys) if (layout[key]) spots[key] = layout[key];
-  for (const key of keys) spots[key] ??= firstFree(Object.values(spots));
+  for (const key of keys) spots[key] ??= firstFree(Object.values(spots), columns);
   return spots;
 }
 
-function firstFree(taken: readonly Spot[]): Spot {
+function firstFree(taken: readonly Spot[], columns: number): Spot {
   for (let place = 0; ; place += 1) {
     const spot = {
-      x: (place % COLUMNS) * (TILE.width + TILE.gap),
-      y: Math.floor(place / COLUMNS) * (TILE.height + TILE.gap),
+      x: (place % columns) * (TILE.width + TILE.gap),
+      y: Math.floor(place / columns) * (TILE.height + TILE.gap),
     };
     if (!taken.some((other) => overlaps(spot, other))) return spot;
   }

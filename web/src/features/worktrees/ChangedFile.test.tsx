@@ -35,5 +35,6 @@ describe("a file that differs", () => {
   it("says so when there is no text to show", () => {
     render(<ChangedFile file={{ ...FILE, binary: true, diff: "" }} open />);
     expect(screen.getByText(/it is not shown/)).toBeVisible();
+    expect(screen.queryByText("+1")).toBeNull();
   });
 });

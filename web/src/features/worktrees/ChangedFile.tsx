@@ -35,10 +35,12 @@ export function ChangedFile({ file, open: atFirst }: { file: FileDiff; open: boo
           <VisibleText text={file.path} />
         </span>
         <span className="shrink-0 text-xs text-ink-faint">{file.status}</span>
-        <span className="shrink-0 text-xs tabular-nums">
-          <span className="text-good-ink">+{file.additions}</span>{" "}
-          <span className="text-bad-ink">−{file.deletions}</span>
-        </span>
+        {!file.binary && (
+          <span className="shrink-0 text-xs tabular-nums">
+            <span className="text-good-ink">+{file.additions}</span>{" "}
+            <span className="text-bad-ink">−{file.deletions}</span>
+          </span>
+        )}
       </button>
       <div id={id} hidden={!open} className="border-t border-line p-2">
         {open && <Body file={file} />}
