@@ -7,53 +7,20 @@ import subprocess
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import anyio.to_thread
 import httpx2
 import pytest
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
 
 from tests.cli.conftest import ENOUGH_S, CommandLine, Ran, running_daemon
-from tests.servers.authorization_server import AuthorizationServer, running_authorization_server
+from tests.servers.authorization_server import AuthorizationServer, DocsServer, running_authorization_server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.requirement("L27")]
 
-TOOL = {"name": "look_up", "description": "Looks it up.", "inputSchema": {"type": "object"}}
-ANSWERS: dict[str, Any] = {
-    "initialize": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {"tools": {}},
-        "serverInfo": {"name": "docs", "version": "1"},
-    },
-    "tools/list": {"tools": [TOOL]},
-    "ping": {},
-}
-
-
-class Docs(AuthorizationServer):
-    """Behind the sign-in stands a server with one tool."""
-
-    async def endpoint(self, request: Request) -> Response:
-        refused = await super().endpoint(request)
-        if refused.status_code != 200:
-            return refused
-        if request.method == "GET":
-            return Response(status_code=405)
-        message = await request.json()
-        if "id" not in message:
-            return Response(status_code=202)
-        answer = {"jsonrpc": "2.0", "id": message["id"]}
-        if message["method"] not in ANSWERS:
-            return JSONResponse({**answer, "error": {"code": -32601, "message": "no such method"}})
-        return JSONResponse({**answer, "result": ANSWERS[message["method"]]})
-
 
 @pytest.fixture
-async def docs(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AuthorizationServer]:
-    monkeypatch.setattr("tests.servers.authorization_server.AuthorizationServer", Docs)
-    async with running_authorization_server() as running:
+async def docs() -> AsyncIterator[AuthorizationServer]:
+    async with running_authorization_server(DocsServer) as running:
         yield running
 
 

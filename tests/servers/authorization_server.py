@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlencode
 
 import anyio
@@ -41,6 +42,7 @@ class AuthorizationServer:
     refresh_body: bytes | None = None
     rotate: bool = True
     accepts: bool = True
+    consents: bool = True
     wants_sign_in: bool = True
     needed_scope: str = "basic"
     token_arrived: anyio.Event = field(default_factory=anyio.Event)
@@ -94,11 +96,11 @@ class AuthorizationServer:
     async def authorize(self, request: Request) -> Response:
         asked = dict(request.query_params)
         self.scopes.append(asked.get("scope", ""))
-        code = secrets.token_urlsafe(16)
-        self.codes[code] = asked
-        return RedirectResponse(
-            f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}"
-        )
+        answer = {"error": "access_denied", "error_description": "The person said no"}
+        if self.consents:
+            answer = {"code": secrets.token_urlsafe(16)}
+            self.codes[answer["code"]] = asked
+        return RedirectResponse(f"{asked['redirect_uri']}?{urlencode(answer | {'state': asked['state']})}")
 
     async def token(self, request: Request) -> Response:
         form = {name: str(value) for name, value in (await request.form()).items()}
@@ -189,16 +191,48 @@ class AuthorizationServer:
         )
 
 
+TOOL = {"name": "look_up", "description": "Looks it up.", "inputSchema": {"type": "object"}}
+ANSWERS: dict[str, Any] = {
+    "initialize": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "docs", "version": "1"},
+    },
+    "tools/list": {"tools": [TOOL]},
+    "ping": {},
+}
+
+
+class DocsServer(AuthorizationServer):
+    """Behind the sign-in stands a server with one tool."""
+
+    async def endpoint(self, request: Request) -> Response:
+        refused = await super().endpoint(request)
+        if refused.status_code != 200:
+            return refused
+        if request.method == "GET":
+            return Response(status_code=405)
+        message = await request.json()
+        if "id" not in message:
+            return Response(status_code=202)
+        answer = {"jsonrpc": "2.0", "id": message["id"]}
+        if message["method"] not in ANSWERS:
+            return JSONResponse({**answer, "error": {"code": -32601, "message": "no such method"}})
+        return JSONResponse({**answer, "result": ANSWERS[message["method"]]})
+
+
 def _proves(verifier: str, challenge: str) -> bool:
     digest = hashlib.sha256(verifier.encode()).digest()
     return base64.urlsafe_b64encode(digest).decode().rstrip("=") == challenge
 
 
 @asynccontextmanager
-async def running_authorization_server() -> AsyncIterator[AuthorizationServer]:
+async def running_authorization_server(
+    kind: type[AuthorizationServer] = AuthorizationServer,
+) -> AsyncIterator[AuthorizationServer]:
     """One that serves until the block is left."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        made = AuthorizationServer(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        made = kind(f"http://127.0.0.1:{listener.getsockname()[1]}")
         config = uvicorn.Config(
             made.app(), lifespan="off", ws="none", log_config=None, timeout_graceful_shutdown=1
         )

@@ -27,7 +27,7 @@ from manyhands.servers.types import ServerConfig
 from manyhands.settings import Settings
 from manyhands.store.engine import Store, open_store
 from manyhands.store.event_log import StoredEventLog
-from manyhands.tools.types import CallContext, ToolResult
+from manyhands.tools.types import CallContext, Tool, ToolResult
 
 SERVER = Path(__file__).parent / "fixtures" / "shelf_server.py"
 BOUND = 30.0
@@ -208,8 +208,13 @@ class Bench:
     def of_type(self, type: str) -> list[dict[str, Any]]:
         return [event.data for event in self.events if event.type == type]
 
+    async def tool(self, name: str, channel: Channel | None = None) -> Tool | None:
+        """What a name leads to, if that can be called."""
+        listing = await self.service.listing(name, channel)
+        return None if listing is None else self.service.tool(listing, channel)
+
     async def call(self, name: str, channel: Channel | None = None, **arguments: Any) -> ToolResult:
-        found = await self.service.tool(name, channel)
+        found = await self.tool(name, channel)
         assert found is not None, name
         with anyio.fail_after(BOUND):
             return await found.call(arguments, Running())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,7 +13,8 @@ import pytest
 
 from manyhands.events import Event
 from manyhands.hub import Hub
-from manyhands.servers.error_output import LONGEST_LINE, cut
+from manyhands.secrets import Redactor
+from manyhands.servers.error_output import LONGEST_LINE, ErrorOutputs, cut
 
 pytestmark = pytest.mark.anyio
 
@@ -79,3 +82,10 @@ async def test_what_a_person_decides_is_told(tmp_path: Path) -> None:
             assert (await _next(events, "mcp.updated")).data == {"server_id": server_id, "tool": "echo"}
             await hub.servers.save({"trust": "full"}, server_id=server_id)
             assert (await _next(events, "mcp.updated")).data == {"server_id": server_id}
+
+
+async def test_what_is_heard_outside_every_task_is_told(tmp_path: Path) -> None:
+    async with Hub(tmp_path / "home") as hub, hub.bus.subscribe() as events:
+        hear = ErrorOutputs(hub.bus, Redactor()).listener(7)
+        asyncio.get_running_loop().call_soon(hear, "a line\n", context=contextvars.Context())
+        assert (await _next(events, "mcp.stderr")).data == {"server_id": 7, "text": "a line\n"}

@@ -58,8 +58,16 @@ async def test_connecting_does_not_count_as_the_calls_time_and_the_call_does() -
         seen.append(running.paused)
         return Clocked()
 
-    result = await McpTool(DEFINITION, 30_000, reach).call({"a": 1}, running)
+    result = await McpTool(DEFINITION, 30_000, lambda: None, reach).call({"a": 1}, running)
     assert seen == [1]
+    assert result.text == "now {'a': 1} paused=0"
+
+
+async def test_what_is_connected_is_called_as_it_is() -> None:
+    async def reach() -> CallableServer:
+        raise AssertionError("there was nothing to connect")
+
+    result = await McpTool(DEFINITION, 30_000, Clocked, reach).call({"a": 1}, Running())
     assert result.text == "now {'a': 1} paused=0"
 
 
@@ -76,6 +84,6 @@ async def test_a_server_that_cannot_be_reached_is_a_result_with_the_reason(
     async def reach() -> CallableServer:
         raise error
 
-    result = await McpTool(DEFINITION, 30_000, reach).call({}, Running())
+    result = await McpTool(DEFINITION, 30_000, lambda: None, reach).call({}, Running())
     assert (result.is_error, result.code) == (True, code)
     assert result.text == f"Tool 'now' of server 'time' was not called: {error}"

@@ -191,7 +191,7 @@ async def test_a_project_wins_over_a_global_server_of_the_same_name_inside_its_c
         assert "mcp__books__own" not in await hub.names(elsewhere)
         assert "mcp__books__cwd" in await hub.names(elsewhere)
         assert "mcp__books__cwd" in await hub.names(None)
-        assert await hub.service.tool("mcp__books__cwd", here) is None
+        assert await hub.tool("mcp__books__cwd", here) is None
         by_id = await hub.service.listing(f"mcp__{shared.id}__cwd", here)
         assert by_id is not None
         assert (by_id.offered, by_id.reason) == (
@@ -208,7 +208,7 @@ async def test_a_projects_server_cannot_be_used_from_another_channel(tmp_path: P
     async with bench(tmp_path, here, watch=True) as hub:
         await hub.inbox.answer(approve=True)
         view = await settled(hub, "books", ServerStatus.CONNECTED)
-        assert await hub.service.tool(f"mcp__{view.server.id}__find", other) is None
+        assert await hub.tool(f"mcp__{view.server.id}__find", other) is None
         with pytest.raises(ConflictError, match="belongs to"):
             await hub.service.read_resource(view.server.id, "note://1", other)
         assert (await hub.service.read_resource(view.server.id, "note://1", here))["contents"]

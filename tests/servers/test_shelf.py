@@ -49,7 +49,7 @@ async def test_what_leads_nowhere_is_nothing(tmp_path: Path) -> None:
         await hub.service.save(books.config("books"))
         for name in ("mcp__books__lose", "mcp__films__find", "mcp__99__find", "find", "mcp__", ""):
             assert await hub.service.listing(name, None) is None
-            assert await hub.service.tool(name, None) is None
+            assert await hub.tool(name, None) is None
 
 
 @pytest.mark.requirement("L18")
@@ -64,7 +64,7 @@ async def test_a_hopeless_tool_is_explained_and_hides_no_other(tmp_path: Path) -
         assert listing is not None
         assert not listing.offered
         assert "left out of what server books lists: its definition has" in listing.reason
-        assert await hub.service.tool("mcp__books__huge", None) is None
+        assert await hub.tool("mcp__books__huge", None) is None
 
 
 @pytest.mark.requirement("L21")
@@ -91,7 +91,7 @@ async def test_a_tool_of_a_server_that_never_told_its_tools_says_why(tmp_path: P
             assert not listing.offered
             assert "no-such-command-anywhere was not found" in listing.reason
             assert "servers reconnect books" in listing.reason
-            assert await hub.service.tool(name, None) is None
+            assert await hub.tool(name, None) is None
 
 
 @pytest.mark.requirement("L21")

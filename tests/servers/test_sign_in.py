@@ -111,6 +111,24 @@ async def test_an_unknown_state_is_refused(sign_in: SignIn, server: Server) -> N
     assert await sign_in.is_signed_in(server)
 
 
+async def test_whoever_waits_is_told_how_a_sign_in_ended(
+    remote: AuthorizationServer, sign_in: SignIn, server: Server
+) -> None:
+    told: list[tuple[int, str | None]] = []
+    sign_in.ended = lambda server_id, error: told.append((server_id, error.message if error else None))
+    remote.consents = False
+    start = await sign_in.start(server)
+    with pytest.raises(NotAllowedError):
+        await sign_in.finish(start.state, await browse(start))
+    remote.consents = True
+    await signed_in(sign_in, server)
+    assert told == [(server.id, "The sign-in was refused: The person said no."), (server.id, None)]
+
+
+async def test_a_server_whose_address_cannot_be_told_is_not_signed_in_to(sign_in: SignIn) -> None:
+    assert await sign_in.is_signed_in(configured("${NOT_SET}/mcp")) is False
+
+
 async def test_an_answer_works_only_once(sign_in: SignIn, server: Server) -> None:
     start = await sign_in.start(server)
     address = await browse(start)
@@ -182,7 +200,7 @@ async def test_an_error_inside_leaves_as_it_is(tmp_path: Path) -> None:
 async def test_a_local_server_needs_no_sign_in(sign_in: SignIn) -> None:
     local = replace(configured(""), config=ServerConfig("local", command="python"))
     assert sign_in.auth(local) is None
-    assert not await sign_in.is_signed_in(local)
+    assert await sign_in.is_signed_in(local) is None
     assert not await sign_in.logout(local)
     with pytest.raises(InvalidError, match="is a local program"):
         await sign_in.start(local)
@@ -197,6 +215,7 @@ async def test_a_header_from_the_config_takes_the_place_of_a_sign_in(
         auth=sign_in.auth(server), headers=dict(server.config.headers), trust_env=False
     ) as client:
         assert (await client.post(remote.mcp, json=PING)).status_code == 200
+    assert await sign_in.is_signed_in(server) is None
     with pytest.raises(InvalidError, match="has an Authorization header"):
         await sign_in.start(server)
 

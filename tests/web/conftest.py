@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
@@ -19,12 +19,10 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_play
 from manyhands.home import Home
 from tests.test_daemon import Daemon, running, until
 from tests.web.chromium import FLAGS, find_chromium
+from tests.web.windows import SOON_MS, Profile, Profiles, Theme
 
-SOON_MS = 60_000
 OpenPage = Callable[..., Page]
 StartDaemon = Callable[..., Daemon]
-# A page of a playground, which runs in here too, has no storage.
-WELCOMED = "try { localStorage.setItem('manyhands.welcomed', 'yes') } catch {}"
 # A hub that is away, or a route that refuses, is part of what is tested: the browser itself tells of both.
 EXPECTED = (
     "Failed to load resource",
@@ -110,10 +108,18 @@ def _stop(daemon: Daemon, run_id: str) -> None:
     until(lambda: daemon.get(f"/runs/{run_id}")["ended_at"])
 
 
+@pytest.fixture(scope="package")
+def profiles(browser: Browser) -> Profiles:
+    return Profiles(browser)
+
+
 @pytest.fixture
-def open_page(browser: Browser) -> Iterator[OpenPage]:
-    """Opens windows; `open_page(url, theme="dark", width=390)`; `welcome=True` for a first visit."""
-    contexts = []
+def open_page(profiles: Profiles) -> Iterator[OpenPage]:
+    """Opens windows, each in a profile of its own; `open_page(url, theme="dark", width=390)`.
+
+    `welcome=True` for a first visit.
+    """
+    used: list[Profile] = []
     wrong: list[str] = []
 
     def note(text: str) -> None:
@@ -125,26 +131,18 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
             note(message.text)
 
     def open_one(
-        url: str,
-        theme: Literal["light", "dark"] = "light",
-        width: int = 1280,
-        height: int = 860,
-        welcome: bool = False,
+        url: str, theme: Theme = "light", width: int = 1280, height: int = 860, welcome: bool = False
     ) -> Page:
-        context = browser.new_context(color_scheme=theme, viewport={"width": width, "height": height})
-        contexts.append(context)
-        context.set_default_timeout(SOON_MS)
-        if not welcome:  # this person has been here before
-            context.add_init_script(WELCOMED)
-        page = context.new_page()
+        used.append(profiles.take(welcomed=not welcome))
+        page = used[-1].open(url, theme, width, height)
         page.on("console", heard)
         page.on("pageerror", lambda error: note(str(error)))
         page.goto(url)
         return page
 
     yield open_one
-    for context in contexts:
-        context.close()
+    for profile in used:
+        profiles.take_back(profile)
     assert wrong == [], f"a page wrote errors to its console: {wrong}"
 
 

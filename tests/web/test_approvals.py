@@ -77,7 +77,7 @@ def test_a_question_shows_what_would_run_and_an_answer_ends_it_in_every_window(
     expect(card).to_contain_text("Expires in")
     for page in (first, second):
         expect(page).to_have_title("(1) Manyhands")
-    expect(second.get_by_role("row").filter(has_text="echo")).to_contain_text("Waiting for you")
+    expect(second.get_by_role("row").filter(has_text="echo")).to_contain_text("Waits for you")
     card.get_by_role("button", name="Allow once").click()
     expect(card).to_have_count(0)
     for page in (first, second):
@@ -136,9 +136,9 @@ def test_a_form_of_a_server_is_checked_and_sent(
 
 def test_one_hidden_window_notifies_after_a_click_has_allowed_it(hand: Daemon, open_page: OpenPage) -> None:
     first = open_page(address(hand, "/approvals"))
-    first.context.add_init_script(HIDDEN_WINDOW)
     second = first.context.new_page()
     for page in (first, second):
+        page.add_init_script(HIDDEN_WINDOW)
         page.goto(f"{hand.url}/approvals")
     assert first.evaluate("Notification.permission") == "default"
     first.get_by_role("button", name="Turn on").click()

@@ -121,7 +121,7 @@ def test_calls_fold_failures_do_not_and_what_asks_is_answered_in_place(
     expect(page.get_by_role("button", name="2 calls: list_directory, echo")).to_be_visible()
     failed = page.locator("[data-state=error]")
     expect(failed).to_contain_text("fail")
-    expect(failed).to_contain_text("Failed")
+    expect(failed).to_contain_text("Error")
     page.get_by_role("button", name="Allow once").click()
     expect(page.get_by_text("All done.")).to_be_visible()
     assert (project / "a.txt").read_text() == "milk"
@@ -261,7 +261,15 @@ def test_prompts_ask_for_their_arguments_and_resources_are_attached(
     model = speak(["Fine."])
     hand = {"name": "hand", "command": sys.executable, "args": [str(HAND_SERVER)]}
     assert daemon.request("POST", "/servers", hand)[1]["ok"]
-    page = open_page(address(daemon, f"/c/{make_channel(daemon)}"))
+    channel_id = make_channel(daemon)
+    agent = {"agent_id": "reviewer-1", "name": "Reviewer", "channel_id": channel_id}
+    assert daemon.request("POST", "/agents", agent)[0] in (200, 201)
+    page = open_page(address(daemon, f"/c/{channel_id}"))
+    composer(page).press_sequentially("ask @rev")
+    expect(page.get_by_role("option", name="Reviewer")).to_contain_text("Agent")
+    composer(page).press("Enter")
+    expect(composer(page)).to_have_value("ask @Reviewer ")
+    composer(page).fill("")
     composer(page).press_sequentially("/gre")
     expect(page.get_by_role("option", name="/hand:greet")).to_be_visible()
     composer(page).press("Enter")

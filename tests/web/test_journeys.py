@@ -135,7 +135,7 @@ def test_a_server_that_dies_under_a_call_is_told_of_in_the_conversation_and_the_
     say(page, "wait")
     until(file.exists)
     psutil.Process(server["pid"]).kill()
-    expect(page.locator("[data-state=error]")).to_contain_text("Failed")
+    expect(page.locator("[data-state=error]")).to_contain_text("Error")
     expect(page.get_by_text("It went away.")).to_be_visible()
 
 

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, exp
 
 from tests.test_daemon import Daemon
 from tests.web.accessibility import serious_findings
-from tests.web.conftest import SOON_MS, WELCOMED, OpenPage, address
+from tests.web.conftest import OpenPage, address
+from tests.web.windows import SOON_MS, WELCOMED
 
 MODULES = """<!doctype html>
 <html><head><link rel="stylesheet" href="style.css">

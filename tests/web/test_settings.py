@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from manyhands.settings import Settings
-from tests.test_daemon import Daemon, add_hand
-from tests.web.accessibility import serious_findings
+from tests.test_daemon import Daemon
 from tests.web.conftest import OpenPage, address
 
 
@@ -95,19 +93,6 @@ def test_a_backup_is_made_with_a_button(daemon: Daemon, page: Page, tmp_path: Pa
     dialog.get_by_role("button", name="Back up").click()
     expect(dialog.get_by_role("status")).to_contain_text(f"manyhands restore {target}")
     assert target.stat().st_size > 0
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_settings_and_status_have_no_serious_accessibility_finding(
-    daemon: Daemon, open_page: OpenPage, theme: Literal["light", "dark"]
-) -> None:
-    add_hand(daemon)
-    page = open_page(address(daemon, "/settings"), theme=theme)
-    expect(page.get_by_label("Iteration limit", exact=True)).to_be_visible()
-    assert serious_findings(page) == []
-    page.goto(f"{daemon.url}/status")
-    expect(page.get_by_role("table", name="Storage")).to_be_visible()
-    assert serious_findings(page) == []
 
 
 def test_on_a_phone_nothing_is_wider_than_the_screen(daemon: Daemon, open_page: OpenPage) -> None:

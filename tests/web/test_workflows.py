@@ -47,12 +47,22 @@ nodes:
     depends_on: [gate]
     script: echo published {{{{ nodes.gate.output }}}}
 """
+BELOW = """\
+name: below
+nodes:
+  - id: inside
+    type: bash
+    script: echo from below
+"""
 BREAKS = """\
 name: breaks
 nodes:
   - id: first
     type: bash
     script: echo one
+  - id: sub
+    type: workflow
+    workflow: below
   - id: second
     type: bash
     depends_on: [first]
@@ -115,6 +125,10 @@ def test_a_workflow_is_written_beside_its_graph_with_mistakes_at_their_place(
     page.get_by_role("link", name="Begin with an example").click()
     expect(node(page, "each", "foreach")).to_be_visible()
     editor = page.get_by_label("Definition")
+    write(page, WRONG)
+    expect(page.locator(".cm-wrong-error")).to_contain_text("There is no node type 'bahs'")
+    node(page, "two", "bash").click()
+    expect(page.locator(".cm-activeLine")).to_contain_text("- id: two")
     write(page, RIGHT)
     expect(page.get_by_text("No mistakes")).to_be_visible()
     page.get_by_role("button", name="Dry run").click()
@@ -183,6 +197,7 @@ def test_a_run_is_started_with_a_form_watched_sent_back_and_approved_in_place(
 def test_a_run_that_failed_says_why_and_is_retried_from_a_node_cancelled_and_deleted(
     daemon: Daemon, open_page: OpenPage
 ) -> None:
+    save(daemon, BELOW)
     save(daemon, BREAKS)
     run = start(daemon, "breaks")
     page = open_page(address(daemon, f"/workflows/runs/{run}"))
@@ -190,6 +205,10 @@ def test_a_run_that_failed_says_why_and_is_retried_from_a_node_cancelled_and_del
     expect(node(page, "second", "bash", "Failed")).to_be_visible()
     expect(details.get_by_role("heading", name="second")).to_be_visible()
     expect(details).to_contain_text("why it failed")
+    # What a sub-workflow does is drawn in its box, and read like the rest.
+    node(page, "inside", "bash", "Done").click()
+    expect(details).to_contain_text("bash in sub")
+    expect(details).to_contain_text("from below")
     node(page, "first", "bash").click()
     details.get_by_role("button", name="Retry from here").click()
     expect(details.get_by_label("Attempt", exact=True)).to_contain_text("Attempt 2 of 2")

@@ -110,6 +110,9 @@ class Server(Answer):
     since: str | None = None
     connect_ms: int | None = None
     sign_in_url: str | None = None
+    signed_in: bool | None = Field(
+        None, description="Whether the hub has tokens for it; null where no person can sign in."
+    )
     problem: str | None = Field(None, description="Why it is connected but not wholly usable.")
     repairs: list[Repair] = []
     project: str | None = Field(None, description="The directory whose .mcp.json names it.")

@@ -45,6 +45,7 @@ SHOWN_ONLY = frozenset(
         "since",
         "connect_ms",
         "sign_in_url",
+        "signed_in",
         "trusted",
         "created_at",
         "updated_at",

@@ -6,7 +6,6 @@ Calls run in their callers' tasks and add none of their own.
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from random import Random
@@ -88,7 +87,7 @@ class Connection:
         self._calls = CallsInFlight()
         self._watched_resources: set[str] = set()
         self._wants_roots = False
-        self._root_told_at = -math.inf
+        self._root_told_at: float | None = None
         self._requests = ServerRequests(
             target.name,
             key.root,
@@ -144,6 +143,11 @@ class Connection:
         return line.transport.diagnostics().stderr_tail if line else self.state.stderr_tail
 
     @property
+    def is_up(self) -> bool:
+        """Whether it can be used now."""
+        return self._owner.line is not None
+
+    @property
     def in_use(self) -> bool:
         """Whether somebody waits for an answer."""
         return len(self._calls) > 0
@@ -168,8 +172,10 @@ class Connection:
 
     async def _line(self) -> Upkeep:
         line = self._owner.line or await self._owner.connected(self._target.connect_timeout_s)
-        if (since := anyio.current_time() - self._root_told_at) < self._limits.root_s:
-            await line.settle(self._limits.root_s - since)
+        if (told_at := self._root_told_at) is not None:
+            left = self._limits.root_s - (anyio.current_time() - told_at)
+            if left > 0:
+                await line.settle(left)
         return line
 
     # Everything else that a server offers. Answers are wire JSON.

@@ -6,10 +6,8 @@ the transports (`transports.tails`); what is told here is not kept.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-
-import anyio
-from anyio.abc import TaskGroup
 
 from manyhands.events import EventBus
 from manyhands.secrets import Redactor
@@ -22,10 +20,9 @@ MOST_AT_ONCE = 64_000
 class ErrorOutputs:
     """Listens to every server that has a process."""
 
-    def __init__(self, bus: EventBus, redactor: Redactor, tasks: TaskGroup) -> None:
+    def __init__(self, bus: EventBus, redactor: Redactor) -> None:
         self._bus = bus
         self._redactor = redactor
-        self._tasks = tasks
         self._untold: dict[int, str] = {}
         self._planned: set[int] = set()
 
@@ -37,15 +34,13 @@ class ErrorOutputs:
             self._untold[server_id] = self._untold.get(server_id, "") + text
             if server_id not in self._planned:
                 self._planned.add(server_id)
-                self._tasks.start_soon(self._tell_soon, server_id)
+                # It is called by the pipe itself, outside every task, where none can be started.
+                asyncio.get_running_loop().call_later(PAUSE_S, self._tell, server_id)
 
         return hear
 
-    async def _tell_soon(self, server_id: int) -> None:
-        try:
-            await anyio.sleep(PAUSE_S)
-        finally:
-            self._planned.discard(server_id)
+    def _tell(self, server_id: int) -> None:
+        self._planned.discard(server_id)
         told, rest = cut(self._untold.pop(server_id, ""))
         if rest:
             self._untold[server_id] = rest

@@ -40,7 +40,11 @@ def list_tools(known: Known, situation: Situation, form: Namespace) -> Sequence[
 
 def list_tool(known: Known, tool: ServerTool, situation: Situation, form: Namespace) -> Listing:
     """One of them."""
-    return _listing(known, tool, situation, form, why_not_offered(known, situation))
+    made: list[tuple[Situation, Listing]] = known.derived(("listing", tool.name, form), list)
+    if not made or made[0][0] != situation:
+        listing = _listing(known, tool, situation, form, why_not_offered(known, situation))
+        made[:] = [(situation, listing)]
+    return made[0][1]
 
 
 def define(known: Known, tool: ServerTool, form: Namespace) -> ToolDefinition:

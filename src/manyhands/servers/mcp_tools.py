@@ -22,19 +22,26 @@ class CallableServer(Protocol):
     ) -> ToolResult: ...
 
 
+AtHand = Callable[[], CallableServer | None]
 Reach = Callable[[], Awaitable[CallableServer]]
 
 
 @dataclass(frozen=True, slots=True)
 class McpTool:
-    """One tool of one server. `reach` gives a connection that can be used, or says why there is none."""
+    """One tool of one server.
+
+    `at_hand` gives the connection if it can be used as it is; `reach` connects first, or says why it cannot.
+    """
 
     definition: ToolDefinition
     timeout_ms: int
+    at_hand: AtHand
     reach: Reach
 
     async def call(self, arguments: Mapping[str, Any], invocation: Invocation) -> ToolResult:
         """Call it; the time for connecting has a limit of its own and does not count."""
+        if (connection := self.at_hand()) is not None:
+            return await connection.call_tool(self.definition.name, arguments, invocation)
         try:
             with invocation.pause():
                 connection = await self.reach()

@@ -108,6 +108,19 @@ class Pool:
             return await self.ensure(server, directory)
         return shared
 
+    def at_hand(
+        self, server_id: int, directory: str | None, *, wants_roots: bool = False
+    ) -> Connection | None:
+        """What `for_call` would give, if that need not wait."""
+        shared = self._connections.get(key := ConnectionKey(server_id))
+        if directory is not None and (wants_roots or (shared is not None and shared.wants_roots)):
+            shared = self._connections.get(key := ConnectionKey(server_id, directory))
+        if shared is None or not shared.is_up:
+            return None
+        if key.root is not None:
+            self._used[key] = self._clock.monotonic()
+        return shared
+
     def _begin(self, key: ConnectionKey, make: type[Connection], server: Server) -> None:
         connection = make(
             key,

@@ -34,7 +34,15 @@ from manyhands.servers.shelf import ToolShelf
 from manyhands.servers.sign_in import LoginStart, SignIn
 from manyhands.servers.supervision import Supervision
 from manyhands.servers.targets import Targets
-from manyhands.servers.types import ChannelNotice, Server, ServerConfig, ToolPreference, Trust
+from manyhands.servers.types import (
+    Catalogue,
+    ChannelNotice,
+    Server,
+    ServerConfig,
+    ServerStatus,
+    ToolPreference,
+    Trust,
+)
 from manyhands.servers.views import Export, ImportReport, Outcome, ServerLog, ServerView, TestReport
 from manyhands.settings import CurrentSettings
 from manyhands.store.engine import Store
@@ -77,10 +85,11 @@ class ServerService:
         self._clock = clock
         self._secrets = secrets
         self._sign_in = sign_in
+        sign_in.ended = self._tell_of_sign_in
         self._registry = Registry(store, clock)
         self._bus = bus
         self._targets = Targets(secrets, sign_in, guardian)
-        heard = ErrorOutputs(bus, secrets.redactor, tasks)
+        heard = ErrorOutputs(bus, secrets.redactor)
         self._projects = ProjectServers(self._registry, tasks, clock, channels, asking)
         self._live = Supervision(
             self._registry,
@@ -124,16 +133,29 @@ class ServerService:
 
     async def list(self, channel: Channel | None = None) -> list[ServerView]:
         """Every server; with a channel those that it can see. Reading waits for no server."""
-        found = [known for known in self._registry.all() if self._projects.is_present(known.server)]
-        if channel is not None:
-            found = [known for known in found if known.server.project in (None, channel.dir_path)]
         await self._measure_memory()
-        return [self._view(known) for known in found]
+        return [await self._view(known) for known in self._present(channel)]
+
+    def connected(self, channel: Channel | None) -> Sequence[tuple[Server, Catalogue]]:
+        """Connected servers that a channel can see, with what they offer."""
+        present = self._present(channel)
+        return [(known.server, known.catalogue) for known in present if self._is_connected(known)]
+
+    def connecting(self) -> Sequence[str]:
+        """The names of those that are on the way."""
+        present, connecting = self._present(None), ServerStatus.CONNECTING
+        return [known.server.config.name for known in present if self._status(known) is connecting]
+
+    def _present(self, channel: Channel | None) -> Sequence[Known]:
+        found = [known for known in self._registry.all() if self._projects.is_present(known.server)]
+        if channel is None:
+            return found
+        return [known for known in found if known.server.project in (None, channel.dir_path)]
 
     async def get(self, server_id: int) -> ServerView:
         known = self._registry.get(server_id)
         await self._measure_memory()
-        return self._view(known)
+        return await self._view(known)
 
     async def by_name(self, name: str, project: str | None = None) -> ServerView:
         """By its name, or by its id written as text. With a project, its own approved server comes first."""
@@ -146,7 +168,7 @@ class ServerService:
             raise NotFoundError(
                 f"There is no server {name!r}.", hint="`manyhands servers list` shows them all."
             )
-        return self._view(known)
+        return await self._view(known)
 
     async def log(self, server_id: int) -> ServerLog:
         """What the server wrote to stderr, and how it ended if it did."""
@@ -238,7 +260,7 @@ class ServerService:
         """End its connections; nothing but a person connects it again."""
         known = await self._registry.set(server_id, held=True)
         await self._live.disconnect(server_id)
-        return Outcome(True, self._view(known))
+        return Outcome(True, await self._view(known))
 
     async def reconnect_all(self, *, wait: bool = True) -> Sequence[Outcome]:
         """Connect every enabled server anew, side by side; those disconnected by hand stay so."""
@@ -269,9 +291,10 @@ class ServerService:
         """Forget the tokens and end the connection that used them."""
         known = self._registry.get(server_id)
         await self._sign_out(known)
+        self._tell_of_change(server_id)
         if self._live.obstacle(known.server) is None:
             await self._live.connect(known, anew=True, wait=False)
-        return Outcome(True, self._view(known))
+        return Outcome(True, await self._view(known))
 
     # --- what servers offer
 
@@ -282,9 +305,9 @@ class ServerService:
     async def listing(self, full_name: str, channel: Channel | None) -> Listing | None:
         return self._shelf.listing(full_name, channel)
 
-    async def tool(self, full_name: str, channel: Channel | None) -> Tool | None:
+    def tool(self, listing: Listing, channel: Channel | None) -> Tool | None:
         """A tool to be called; calling it connects its server if need be."""
-        return self._shelf.tool(full_name, channel)
+        return self._shelf.tool(listing, channel)
 
     async def meet(self, full_name: str, channel: Channel | None) -> None:
         """Connect the server that the name of an unknown tool points to, unless a person keeps it down."""
@@ -426,6 +449,11 @@ class ServerService:
         about = {} if tool is None else {"tool": tool}
         self._bus.publish("mcp.updated", {"server_id": server_id, **about})
 
+    def _tell_of_sign_in(self, server_id: int, error: ManyhandsError | None) -> None:
+        """To whoever started it, who may wait in another window, or on another machine."""
+        about = {} if error is None else {"error": str(error)}
+        self._bus.publish("mcp.sign_in_ended", {"server_id": server_id, "ok": error is None, **about})
+
     async def _sign_out(self, known: Known) -> None:
         """Tokens are forgotten at once; telling the authorization server is a courtesy with a limit."""
         with anyio.move_on_after(_SIGN_OUT_S):
@@ -446,7 +474,7 @@ class ServerService:
             return await self._connect(server.id, anew=anew, wait=wait)
         await self._live.disconnect(server.id)
         self._live.announce(known)
-        return Outcome(True, self._view(known))
+        return Outcome(True, await self._view(known))
 
     async def _connect(self, server_id: int, *, anew: bool, wait: bool) -> Outcome:
         known = self._registry.get(server_id)
@@ -455,7 +483,7 @@ class ServerService:
         if known.server.project is not None and not self._projects.is_trusted(known.server):
             self._projects.ask_again(known.server.project)
         error = await self._live.connect(known, anew=anew, wait=wait)
-        return Outcome(error is None, self._view(known), error)
+        return Outcome(error is None, await self._view(known), error)
 
     async def _reach(self, server_id: int, channel: Channel | None) -> Connection:
         known = self._registry.get(server_id)
@@ -467,9 +495,13 @@ class ServerService:
         return await self._live.reach(server_id, channel.dir_path if channel else None)
 
     def _is_connected(self, known: Known) -> bool:
-        return self._live.state(known.server.id).status == "connected"
+        return self._status(known) is ServerStatus.CONNECTED
 
-    def _view(self, known: Known) -> ServerView:
+    def _status(self, known: Known) -> ServerStatus:
+        enabled = known.server.config.enabled
+        return self._live.state(known.server.id).status if enabled else ServerStatus.DISABLED
+
+    async def _view(self, known: Known) -> ServerView:
         server = known.server
         memory = self._memory[1]
         pids = self._live.pids().get(server.id, [])
@@ -480,6 +512,7 @@ class ServerService:
             known.fetched_at,
             rss=sum(memory.get(pid, 0) for pid in pids) or None,
             trusted=self._projects.is_trusted(server),
+            signed_in=await self._sign_in.is_signed_in(server),
         )
 
     async def _measure_memory(self) -> None:

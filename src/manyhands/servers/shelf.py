@@ -9,15 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from manyhands.chat.types import Channel
-from manyhands.servers.listings import (
-    Situation,
-    define,
-    list_left_out,
-    list_tool,
-    list_tools,
-    list_unread,
-)
-from manyhands.servers.mcp_tools import CallableServer, McpTool
+from manyhands.servers.listings import Situation, list_left_out, list_tool, list_tools, list_unread
+from manyhands.servers.mcp_tools import McpTool
 from manyhands.servers.naming import Namespace, name_key, split_name
 from manyhands.servers.project_servers import ProjectServers
 from manyhands.servers.registry import Known, Registry
@@ -59,13 +52,13 @@ class ToolShelf:
 
     def listing(self, full_name: str, channel: Channel | None) -> Listing | None:
         shadows = self._shadows(channel)
-        if (found := self._find(full_name, channel)) is None:
+        if (found := self._find(full_name, channel, shadows)) is None:
             return self._left_out(full_name, channel, shadows) or self._unread(full_name, channel, shadows)
         known, tool = found
         return list_tool(known, tool, self._situation(known, shadows), self._form(known, shadows))
 
     def _left_out(self, full_name: str, channel: Channel | None, shadows: set[str]) -> Listing | None:
-        for known in self._candidates(full_name, channel):
+        for known in self._candidates(full_name, channel, shadows):
             for listing in list_left_out(known, self._situation(known, shadows), self._form(known, shadows)):
                 if listing.definition.full_name == full_name:
                     return listing
@@ -82,38 +75,41 @@ class ToolShelf:
     def server_of(self, full_name: str, channel: Channel | None) -> Known | None:
         """The server that a name points to, whether or not it has such a tool."""
         server, _ = split_name(full_name) or ("", "")
-        for known in self._candidates(full_name, channel):
+        for known in self._candidates(full_name, channel, self._shadows(channel)):
             if server in (known.server.safe_name, str(known.server.id)):
                 return known
         return None
 
-    def tool(self, full_name: str, channel: Channel | None) -> McpTool | None:
-        if (found := self._find(full_name, channel)) is None:
+    def tool(self, listing: Listing, channel: Channel | None) -> McpTool | None:
+        """What is listed, to be called."""
+        definition = listing.definition
+        known = None if definition.server_id is None else self._registry.find(definition.server_id)
+        if known is None or definition.name not in known.tools:
             return None
-        known, tool = found
         server_id, directory = known.server.id, channel.dir_path if channel else None
+        return McpTool(
+            definition,
+            known.server.config.tool_timeout,
+            at_hand=lambda: self._live.at_hand(server_id, directory),
+            reach=lambda: self._live.reach(server_id, directory),
+        )
 
-        async def reach() -> CallableServer:
-            return await self._live.reach(server_id, directory)
-
-        definition = define(known, tool, self._form(known, self._shadows(channel)))
-        return McpTool(definition, known.server.config.tool_timeout, reach)
-
-    def _find(self, full_name: str, channel: Channel | None) -> tuple[Known, ServerTool] | None:
-        for known in self._candidates(full_name, channel):
+    def _find(
+        self, full_name: str, channel: Channel | None, shadows: set[str]
+    ) -> tuple[Known, ServerTool] | None:
+        for known in self._candidates(full_name, channel, shadows):
             name = known.names.find(full_name)
             if name is not None:
                 return known, known.tools[name]
         return None
 
-    def _candidates(self, full_name: str, channel: Channel | None) -> Iterator[Known]:
+    def _candidates(self, full_name: str, channel: Channel | None, shadows: set[str]) -> Iterator[Known]:
         """The server that the name says; when it was cut too short to say so, all of them."""
         visible = self.visible(channel)
         server, _ = split_name(full_name) or ("", "")
         if server.isdecimal():
             yield from (known for known in visible if known.server.id == int(server))
             return
-        shadows = self._shadows(channel)
         for named in (True, False):
             for known in visible:
                 if (known.server.safe_name == server) is named and not self._is_aside(known, shadows):

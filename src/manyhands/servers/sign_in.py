@@ -67,11 +67,13 @@ class _Pending:
 class SignIn:
     """All sign-ins of a hub; an async context manager, since sign-ins and renewals run while others wait.
 
-    `redirect_uri` is where browsers are sent back to: whoever serves it sets it.
+    `redirect_uri` is where browsers are sent back to: whoever serves it sets it. `ended` is told of every
+    answer that ended a sign-in, with why it failed if it did.
     """
 
     def __init__(self, secrets: SecretStore, clock: Clock | None = None, *, login_s: float = 600.0) -> None:
         self.redirect_uri = _DEFAULT_REDIRECT
+        self.ended: Callable[[int, ManyhandsError | None], None] = lambda _server_id, _error: None
         self._secrets = secrets
         self._clock = clock or SystemClock()
         self._login_s = login_s
@@ -120,11 +122,18 @@ class SignIn:
                 hint="Check its OAUTH_CLIENT_ID, OAUTH_CLIENT_SECRET or OAUTH_PRIVATE_KEY, OAUTH_ISSUER.",
             )
 
-    async def is_signed_in(self, server: Server) -> bool:
-        """Whether there are tokens for it; they may have ended."""
-        if server.config.transport == "stdio":
-            return False
-        return await self._account(server, await self._url(server)).grant() is not None
+    async def is_signed_in(self, server: Server) -> bool | None:
+        """Whether there are tokens for it, which may have ended; nothing where no person can sign in."""
+        if server.config.transport == "stdio" or _has_own_header(server) or _has_own_grant(server):
+            return None
+        try:
+            url = await self._url(server)
+        except ManyhandsError:
+            return False  # its address cannot be told now, so nothing is granted for it
+        account = self._accounts.get(server.id)
+        if account is not None and account.url == url:
+            return await account.grant() is not None
+        return await self._store.load(server.id, url) is not None
 
     # --- signing in and out
 
@@ -200,7 +209,8 @@ class SignIn:
         self._tasks.start_soon(work)
 
     async def _url(self, server: Server) -> str:
-        return (await self._secrets.expand({"url": server.config.url or ""}))["url"]
+        url = server.config.url or ""
+        return (await self._secrets.expand({"url": url}))["url"] if "$" in url else url
 
     async def _request(self, server: Server, account: Account) -> LoginRequest:
         from manyhands.servers.sign_in_flow import LoginRequest
@@ -260,7 +270,7 @@ class SignIn:
         if pending is None:
             raise NotFoundError(
                 "No sign-in waits for this answer: it is finished, took too long, or never began.",
-                hint="Start it again with `manyhands servers login NAME`.",
+                hint="Start it again: Sign in at the server in the web UI, or run `manyhands servers login`.",
             )
         return pending
 
@@ -269,11 +279,13 @@ class SignIn:
             await pending.login.over.wait()
         self._pending.pop(pending.start.state, None)
         if pending.login.grant is not None:
+            self.ended(pending.start.server_id, None)
             return SignedIn(pending.start.server_id, pending.login.grant.scope)
         error: ManyhandsError = pending.login.error or UnavailableError(
             "The authorization server is too slow."
         )
         pending.login.end(error)
+        self.ended(pending.start.server_id, error)
         raise error
 
 

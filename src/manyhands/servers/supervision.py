@@ -77,12 +77,11 @@ class Supervision:
             limits=Limits(backoff=BackOff(attempts=settings.current.reconnect_attempts)),
             parallel=settings.current.connect_parallel,
         )
-        bus.observe(self._settings_changed)
+        bus.observe(self._settings_changed, "settings.changed")
 
     def _settings_changed(self, event: Event) -> None:
-        if event.type == "settings.changed":
-            now = self._settings.current
-            self._pool.adjust(parallel=now.connect_parallel, attempts=now.reconnect_attempts)
+        now = self._settings.current
+        self._pool.adjust(parallel=now.connect_parallel, attempts=now.reconnect_attempts)
 
     # --- how they stand
 
@@ -172,6 +171,13 @@ class Supervision:
         if refusal := self.obstacle(known.server):
             raise refusal
         return await self._pool.for_call(known.server, directory, wants_roots=known.catalogue.wants_roots)
+
+    def at_hand(self, server_id: int, directory: str | None) -> Connection | None:
+        """The same if it can be used at once."""
+        known = self._registry.get(server_id)
+        if self.obstacle(known.server):
+            return None
+        return self._pool.at_hand(server_id, directory, wants_roots=known.catalogue.wants_roots)
 
     async def notify(self, server_id: int, method: str, params: Mapping[str, Any]) -> bool:
         """Tell a connected server something; whether it was there."""

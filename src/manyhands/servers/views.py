@@ -18,7 +18,8 @@ ImportAction = Literal["added", "updated", "skipped"]
 class ServerView:
     """A server with everything that is known of it at this moment.
 
-    `trusted`: whether a person has approved a project's server as its file describes it now.
+    `trusted`: whether a person has approved a project's server as its file describes it now. `signed_in`:
+    nothing where no person can sign in to it.
     """
 
     server: Server
@@ -27,6 +28,7 @@ class ServerView:
     fetched_at: datetime | None = None
     rss: int | None = None
     trusted: bool = True
+    signed_in: bool | None = None
 
     @property
     def status(self) -> ServerStatus:
@@ -59,6 +61,7 @@ class ServerView:
             "since": _moment(state.since),
             "connect_ms": state.connect_ms,
             "sign_in_url": state.sign_in_url,
+            "signed_in": self.signed_in,
             "rss": self.rss,
             "project": server.project,
             "trusted": self.trusted,

@@ -124,8 +124,13 @@ export function Heading({ approval, question }: { approval: Approval; question: 
     case "budget":
       return <>The budget of this {question.of || "run"} is used up. Go on?</>;
     default:
-      return <SpelledText text={approval.title} />;
+      return <SpelledText text={gateOf(approval) ?? approval.title} />;
   }
+}
+
+/** A gate's words stand below in full: its name is enough above them. */
+function gateOf({ detail }: Approval): string | null {
+  return detail.asked === "approval" ? `${detail.workflow} waits at ${detail.node_id}` : null;
 }
 
 /** Who asks, from where, since when; and what the tool says about itself in badges. */

@@ -17,8 +17,10 @@ const SCOPES: Record<string, string> = {
 };
 
 /** How it ended, in two or three words. */
-export function outcomeWords({ state, scope }: Pick<Approval, "state" | "scope">): string {
+export function outcomeWords({ kind, state, scope }: Pick<Approval, "kind" | "state" | "scope">): string {
   if (state === "pending") return "Waits for you";
+  if (kind === "workflow" && state === "approved") return "Approved";
+  if (kind === "workflow" && state === "rejected") return "Rejected";
   if (state === "approved") return scope && SCOPES[scope] ? `Allowed ${SCOPES[scope]}` : "Allowed once";
   if (state === "rejected") return "Denied";
   return state === "expired" ? "Expired" : "Taken back";

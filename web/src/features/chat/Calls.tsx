@@ -16,6 +16,7 @@ import { memo, useState } from "react";
 import { formatDuration } from "@/shared/format/format";
 import { classes } from "@/shared/ui/classes";
 import { Spinner } from "@/shared/ui/Spinner";
+import { VisibleText } from "@/shared/ui/VisibleText";
 import { CallDetail } from "./CallDetail";
 import { type CallItem, type CallState, groupLabel, shortArgument, standsAlone } from "./rows";
 
@@ -23,7 +24,7 @@ const STATES: Record<CallState, { icon: LucideIcon; word: string; tone: string }
   pending: { icon: Clock, word: "Running", tone: "text-busy-ink" },
   waiting: { icon: Hand, word: "Waits for you", tone: "text-warn-ink" },
   success: { icon: Check, word: "Done", tone: "text-good-ink" },
-  error: { icon: CircleX, word: "Failed", tone: "text-bad-ink" },
+  error: { icon: CircleX, word: "Error", tone: "text-bad-ink" },
   timeout: { icon: TimerOff, word: "Timed out", tone: "text-bad-ink" },
   denied: { icon: Ban, word: "Denied", tone: "text-warn-ink" },
   cancelled: { icon: Minus, word: "Cancelled", tone: "text-ink-faint" },
@@ -111,15 +112,15 @@ function CallRow({ call }: { call: CallItem }) {
         />
         <span className="flex min-w-0 flex-1 items-baseline gap-2">
           <span className="max-w-[60%] shrink-0 truncate font-medium" title={call.tool}>
-            {call.tool}
+            <VisibleText text={call.tool} />
           </span>
           {call.server !== null && (
             <span className="max-w-28 shrink-0 truncate text-xs text-ink-faint" title={call.server}>
-              {call.server}
+              <VisibleText text={call.server} />
             </span>
           )}
           <span className="min-w-0 truncate font-mono text-xs text-ink-faint" title={argument}>
-            {argument}
+            <VisibleText text={argument} />
           </span>
         </span>
         <span className={classes("flex shrink-0 items-center gap-1.5 text-xs tabular-nums", tone)}>

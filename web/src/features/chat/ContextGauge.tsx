@@ -35,7 +35,6 @@ export function ContextGauge({
     <Tooltip text={words} side="bottom">
       <button
         type="button"
-        aria-label={`Context: ${words}`}
         className="flex cursor-default! items-center gap-1.5 rounded-sm px-1.5 py-1 text-xs text-ink-faint tabular-nums hover:bg-hover"
       >
         <svg viewBox="0 0 16 16" aria-hidden className="size-4 -rotate-90" fill="none" strokeWidth="2.5">
@@ -49,7 +48,8 @@ export function ContextGauge({
             strokeDasharray={`${Math.max(0.4, share * ROUND)} ${ROUND}`}
           />
         </svg>
-        <span className="max-sm:hidden">
+        <span className="sr-only">Context: {words}</span>
+        <span aria-hidden className="max-sm:hidden">
           {formatCompact(used)} / {formatCompact(model.context)}
         </span>
       </button>

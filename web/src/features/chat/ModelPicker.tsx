@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { ChevronDown, Cpu, Settings2 } from "lucide-react";
 import { modelList } from "@/features/models/queries";
+import { providerName } from "@/features/models/words";
 import { Button } from "@/shared/ui/Button";
 import { Menu, type MenuEntry } from "@/shared/ui/Menu";
 
@@ -28,7 +29,7 @@ export function ModelPicker({ value, onChange }: ModelPickerProps) {
     },
     ...models.map((one) => ({
       label: one.name,
-      hint: one.provider,
+      hint: providerName(one.provider),
       icon: <Cpu />,
       checked: value !== null && one.id === chosen?.id,
       onSelect: () => onChange(one.id),

@@ -46,7 +46,7 @@ export function NewConversation() {
             <FolderOpen aria-hidden className="size-4 shrink-0 text-ink-faint" />
             <Input
               aria-label="Directory"
-              placeholder="Directory to work in (optional), such as /home/me/project"
+              placeholder="Directory to work in (optional)"
               spellCheck={false}
               value={directory}
               onChange={(event) => setDirectory(event.target.value)}

@@ -1,4 +1,4 @@
-import { FileText, SlashSquare } from "lucide-react";
+import { Bot, FileText, type LucideIcon, SlashSquare } from "lucide-react";
 import { classes } from "@/shared/ui/classes";
 
 export interface Suggestion {
@@ -6,8 +6,14 @@ export interface Suggestion {
   label: string;
   about: string;
   aside: string;
-  kind: "command" | "mention";
+  kind: "command" | "agent" | "resource";
 }
+
+const ICONS: Record<Suggestion["kind"], LucideIcon> = {
+  command: SlashSquare,
+  agent: Bot,
+  resource: FileText,
+};
 
 interface SuggestionsProps {
   id: string;
@@ -44,11 +50,7 @@ export function Suggestions({ id, items, chosen, empty, onPick, onHover }: Sugge
                 place === chosen && "bg-hover",
               )}
             >
-              {item.kind === "command" ? (
-                <SlashSquare aria-hidden className="size-4 shrink-0 text-ink-faint" />
-              ) : (
-                <FileText aria-hidden className="size-4 shrink-0 text-ink-faint" />
-              )}
+              <KindIcon kind={item.kind} />
               <span className="min-w-0 flex-1">
                 <span className="block truncate font-medium" title={item.label}>
                   {item.label}
@@ -66,4 +68,9 @@ export function Suggestions({ id, items, chosen, empty, onPick, onHover }: Sugge
       )}
     </div>
   );
+}
+
+function KindIcon({ kind }: Pick<Suggestion, "kind">) {
+  const Icon = ICONS[kind];
+  return <Icon aria-hidden className="size-4 shrink-0 text-ink-faint" />;
 }

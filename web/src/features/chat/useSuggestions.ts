@@ -1,6 +1,7 @@
 /** What the composer offers at the caret, and which of it is chosen. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { type Agent, agentList } from "@/features/agents/queries";
 import { commandList, mentionList } from "./queries";
 import type { Suggestion } from "./Suggestions";
 import { matching, type Typed, typedAt } from "./suggest";
@@ -21,13 +22,13 @@ export function useSuggestions(channelId: string | undefined, text: string, care
   const at = typed ? `${typed.kind}:${typed.start}` : null;
   const open = typed !== null && closedFor !== at;
   const commands = useQuery({ ...commandList(channelId), enabled: open && typed.kind === "command" }).data;
-  const mentions = useQuery({ ...mentionList(channelId), enabled: open && typed.kind === "mention" }).data;
+  const mentions = useMentions(channelId, open && typed.kind === "mention");
 
   const foundCommands =
     open && typed.kind === "command" ? matching(commands ?? [], typed.query, commandText) : [];
   const foundMentions =
     open && typed.kind === "mention"
-      ? matching(mentions ?? [], typed.query, (one) => `${one.mention} ${one.name}`)
+      ? matching(mentions ?? [], typed.query, (one) => `${one.mention} ${one.label}`)
       : [];
   const items: Suggestion[] = [
     ...foundCommands.map(
@@ -39,15 +40,7 @@ export function useSuggestions(channelId: string | undefined, text: string, care
         kind: "command",
       }),
     ),
-    ...foundMentions.map(
-      (one): Suggestion => ({
-        key: one.mention,
-        label: one.title ?? one.name,
-        about: one.description ?? one.uri,
-        aside: one.server,
-        kind: "mention",
-      }),
-    ),
+    ...foundMentions,
   ];
   return {
     typed: open ? typed : null,
@@ -61,12 +54,49 @@ export function useSuggestions(channelId: string | undefined, text: string, care
   };
 }
 
+interface Mention extends Suggestion {
+  /** What is written into the message. */
+  mention: string;
+}
+
+/** The agents of this channel first, then the resources of servers. */
+function useMentions(channelId: string | undefined, enabled: boolean): Mention[] | undefined {
+  const agents = useQuery({ ...agentList, enabled }).data;
+  const resources = useQuery({ ...mentionList(channelId), enabled }).data;
+  if (!agents && !resources) return undefined;
+  const here = agents?.filter((agent) => agent.channel_id === channelId) ?? [];
+  const lent = resources?.map(
+    (one): Mention => ({
+      key: one.mention,
+      mention: one.mention,
+      label: one.title ?? one.name,
+      about: one.description ?? one.uri,
+      aside: one.server,
+      kind: "resource",
+    }),
+  );
+  return [...here.map(agentMention), ...(lent ?? [])];
+}
+
+function agentMention(agent: Agent): Mention {
+  const name = agent.name.trim() || agent.id;
+  return {
+    key: `agent ${agent.id}`,
+    mention: `@${name}`,
+    label: name,
+    about: agent.work_summary,
+    aside: "Agent",
+    kind: "agent",
+  };
+}
+
 const commandText = (one: Command): string => `${one.command.slice(1)} ${one.description ?? ""}`;
 
 /** Only where nothing could be offered at all: while one types on, silence is better. */
 function emptyWords(typed: Typed, commands: number | undefined, mentions: number | undefined): string | null {
   if (typed.query !== "") return null;
   if (typed.kind === "command" && commands === 0) return "No connected server offers prompts.";
-  if (typed.kind === "mention" && mentions === 0) return "No connected server offers resources.";
+  if (typed.kind === "mention" && mentions === 0)
+    return "No agent is here, and no connected server offers resources.";
   return null;
 }

@@ -5,7 +5,13 @@ import { type ComponentProps, useEffect, useState } from "react";
 import { TableVirtuoso } from "react-virtuoso";
 import { pendingApprovals } from "@/features/approvals/queries";
 import { channelList } from "@/features/chat/queries";
-import { formatBytes, formatDuration, formatFullTime, formatTime } from "@/shared/format/format";
+import {
+  formatBytes,
+  formatDuration,
+  formatFullTime,
+  formatServer,
+  formatTime,
+} from "@/shared/format/format";
 import { classes } from "@/shared/ui/classes";
 import { StateDot } from "@/shared/ui/StateDot";
 import { VisibleText } from "@/shared/ui/VisibleText";
@@ -126,13 +132,13 @@ function Cells({ call, channel, isWaiting }: CellsProps) {
           <VisibleText text={argumentLine(call)} />
         </span>
         <span className="block truncate text-xs text-ink-faint md:hidden">
-          {[call.server, call.duration_ms === null ? "" : formatDuration(call.duration_ms)]
+          {[formatServer(call.server), call.duration_ms === null ? "" : formatDuration(call.duration_ms)]
             .filter(Boolean)
             .join(" · ")}
         </span>
       </td>
-      <td className={classes(CELL, WIDE, "truncate text-ink-soft")} title={call.server}>
-        <VisibleText text={call.server} />
+      <td className={classes(CELL, WIDE, "truncate text-ink-soft")} title={formatServer(call.server)}>
+        <VisibleText text={formatServer(call.server)} />
       </td>
       <td className={classes(CELL, WIDE, "truncate text-ink-soft")} title={where}>
         <VisibleText text={where} />

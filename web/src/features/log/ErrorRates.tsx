@@ -1,5 +1,5 @@
 import type { Schemas } from "@/shared/api/client";
-import { formatNumber } from "@/shared/format/format";
+import { formatNumber, formatServer } from "@/shared/format/format";
 import { classes } from "@/shared/ui/classes";
 import { VisibleText } from "@/shared/ui/VisibleText";
 import { errorRates, percent } from "./plots";
@@ -30,8 +30,8 @@ export const ErrorRates = ({ servers, chosen, onServer }: ErrorRatesProps) => (
           )}
         >
           <span className="flex w-full items-baseline gap-3 text-sm">
-            <span className="min-w-0 flex-1 truncate" title={server}>
-              <VisibleText text={server} />
+            <span className="min-w-0 flex-1 truncate" title={formatServer(server)}>
+              <VisibleText text={formatServer(server)} />
             </span>
             <span className="text-xs text-ink-soft tabular-nums">
               {formatNumber(errors)} of {formatNumber(calls)}

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import { useDeferredValue, useEffect, useId, useState } from "react";
 import { channelList } from "@/features/chat/queries";
+import { formatServer } from "@/shared/format/format";
 import { Button } from "@/shared/ui/Button";
 import { Input } from "@/shared/ui/Input";
 import { SearchInput } from "@/shared/ui/SearchInput";
@@ -43,7 +44,7 @@ export function Filters({ filter, tools, onChange }: FiltersProps) {
       <Choice
         label="Server"
         value={filter.server}
-        options={names.map((name) => ({ value: name, label: name }))}
+        options={names.map((name) => ({ value: name, label: formatServer(name) }))}
         onChange={(server) => set({ server })}
       />
       <ToolInput value={filter.tool} names={tools} onChange={(tool) => set({ tool })} />

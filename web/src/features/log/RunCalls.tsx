@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { ChevronLeft, ChevronRight } from "lucide-react";
-import { formatDuration } from "@/shared/format/format";
+import { formatDuration, formatServer } from "@/shared/format/format";
 import { Card } from "@/shared/ui/Card";
 import { classes } from "@/shared/ui/classes";
 import { IconButton } from "@/shared/ui/IconButton";
@@ -80,7 +80,10 @@ export function RunCalls({ runId, callId }: { runId: string; callId: string }) {
             >
               <span className="flex items-center gap-2 text-sm">
                 <StateDot state={call.status} word={null} />
-                <span className="min-w-0 flex-1 truncate" title={`${call.tool} of ${call.server}`}>
+                <span
+                  className="min-w-0 flex-1 truncate"
+                  title={`${call.tool} of ${formatServer(call.server)}`}
+                >
                   <VisibleText text={call.tool} />
                 </span>
                 <span className="text-xs text-ink-soft tabular-nums">{formatDuration(call.duration_ms)}</span>

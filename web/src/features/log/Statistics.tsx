@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useEvent } from "@/shared/events/events";
 import { readAgain } from "@/shared/events/follow";
-import { formatNumber } from "@/shared/format/format";
+import { formatNumber, formatServer } from "@/shared/format/format";
 import { Card } from "@/shared/ui/Card";
 import { Chart } from "@/shared/ui/Chart";
 import { ErrorState } from "@/shared/ui/ErrorState";
@@ -42,7 +42,11 @@ export function Statistics({ server, onServer }: { server?: string; onServer: (s
     <div className="grid gap-4 lg:grid-cols-[3fr_2fr]">
       <Card
         title="How long calls take"
-        description={server ? `Calls of ${server}` : `${formatNumber(calls)} calls of all servers`}
+        description={
+          server
+            ? `Calls of ${formatServer(server)}`
+            : stats.data && `${formatNumber(calls)} calls of all servers`
+        }
         actions={
           <Select label="Time span" value={span} options={SPANS} onChange={setSpan} className="w-36!" />
         }

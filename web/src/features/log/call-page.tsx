@@ -97,7 +97,7 @@ const Gone = () => (
       </Link>
     }
   >
-    Calls are kept for as many days as the setting retention_calls_days says.
+    Calls are kept for a time only; how long is a setting under “What is kept”.
   </EmptyState>
 );
 

@@ -27,7 +27,7 @@ export function ModelRow({ model, test, onTest, onEdit }: ModelRowProps) {
       <div className="flex items-start gap-3">
         <div className="min-w-0 flex-1">
           <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
-            <h3 className="text-md font-medium [overflow-wrap:anywhere]">{model.name}</h3>
+            <h3 className="text-md font-semibold [overflow-wrap:anywhere]">{model.name}</h3>
             {model.default && (
               <Badge mood="accent" icon={<Star aria-hidden />}>
                 Default

@@ -17,7 +17,13 @@ export function Providers({ models, onAdd }: ProvidersProps) {
   const providers = useQuery(providerList);
   if (providers.isPending) return <SkeletonRows rows={3} />;
   if (providers.isError)
-    return <ErrorState error={providers.error} onRetry={() => void providers.refetch()} />;
+    return (
+      <ErrorState
+        title="The providers could not be read"
+        error={providers.error}
+        onRetry={() => void providers.refetch()}
+      />
+    );
   return (
     <ul className="grid gap-2.5 sm:grid-cols-2 xl:grid-cols-3">
       {providers.data

@@ -33,7 +33,13 @@ export default function ModelsPage() {
       }
     >
       {models.isPending && <SkeletonRows />}
-      {models.isError && <ErrorState error={models.error} onRetry={() => void models.refetch()} />}
+      {models.isError && (
+        <ErrorState
+          title="The models could not be read"
+          error={models.error}
+          onRetry={() => void models.refetch()}
+        />
+      )}
       {models.data && (
         <>
           {models.data.every((model) => model.provider === "demo") && <OnlyDemo />}

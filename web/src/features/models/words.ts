@@ -71,9 +71,11 @@ export function providerState(
       mood: "good",
       detail: `A key is in the environment (${provider.key_variables.join(" or ")}).`,
     };
+  if (isLocal) {
+    const silent = `Nothing answers at ${provider.base_url}.`;
+    return { word: "Not running", mood: "neutral", detail: kept ? `${kept}. ${silent}` : silent };
+  }
   if (saved > 0) return { word: "Set up", mood: "good", detail: `${kept}, with a key of your own.` };
-  if (isLocal)
-    return { word: "Not running", mood: "neutral", detail: `Nothing answers at ${provider.base_url}.` };
   return {
     word: "No key",
     mood: "neutral",

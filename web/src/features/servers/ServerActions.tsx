@@ -51,7 +51,7 @@ interface NextStepProps {
 }
 
 function NextStep({ server, act, labelled, onSignIn }: NextStepProps) {
-  if (server.status === "needs_auth")
+  if (server.status === "needs_auth" && server.signed_in !== null)
     return (
       <Button tone="primary" size={labelled ? "md" : "sm"} icon={<LogIn />} onClick={onSignIn}>
         Sign in
@@ -85,13 +85,6 @@ type Run = ReturnType<typeof useServerAct>["mutate"];
 function entriesFor(server: Server, act: Run, open: (what: Open) => void): MenuEntry[] {
   const enabled = server.status !== "disabled";
   const down = server.status === "disconnected";
-  const signs: MenuEntry[] =
-    server.transport === "stdio"
-      ? []
-      : [
-          { label: "Sign in", icon: <LogIn />, onSelect: () => open("sign-in"), disabled: !enabled },
-          { label: "Sign out", icon: <LogOut />, onSelect: () => act("logout") },
-        ];
   const connections: MenuEntry[] = enabled
     ? [
         { label: "Reconnect", icon: <RefreshCw />, onSelect: () => act("reconnect") },
@@ -103,7 +96,7 @@ function entriesFor(server: Server, act: Run, open: (what: Open) => void): MenuE
   return [
     { label: "Edit", icon: <Pencil />, onSelect: () => open("edit") },
     ...connections,
-    ...signs,
+    ...signsFor(server, act, open),
     enabled
       ? { label: "Disable", icon: <Power />, hint: "Off until it is enabled", onSelect: () => act("disable") }
       : { label: "Enable", icon: <Power />, onSelect: () => act("enable") },
@@ -117,6 +110,16 @@ function entriesFor(server: Server, act: Run, open: (what: Open) => void): MenuE
       onSelect: () => open("remove"),
     },
   ];
+}
+
+/** Nothing for a local program, or for a server that has credentials of its own. */
+function signsFor(server: Server, act: Run, open: (what: Open) => void): MenuEntry[] {
+  if (server.signed_in === true)
+    return [{ label: "Sign out", icon: <LogOut />, onSelect: () => act("logout") }];
+  const disabled = server.status === "disabled";
+  return server.signed_in === false
+    ? [{ label: "Sign in", icon: <LogIn />, onSelect: () => open("sign-in"), disabled }]
+    : [];
 }
 
 function RemoveDialog({ server, open, onClose }: { server: Server; open: boolean; onClose: () => void }) {

@@ -63,7 +63,7 @@ function AddDialog({ onClose, onPick, way = "form" }: AddDialogProps) {
         tab === "form" ? (
           <FormButtons form={form} onClose={onClose} />
         ) : (
-          tab === "paste" && <PasteButtons paste={paste} />
+          tab === "paste" && <PasteButtons paste={paste} onClose={onClose} />
         )
       }
     >
@@ -157,13 +157,17 @@ function useServerForm({ server, entry, onDone }: FormStart) {
     showUnanswered: tried,
     test,
     save,
-    /** Runs it unless something is missing, which then shows. */
+    /** Runs it unless something is missing, which then shows, wherever one has scrolled to. */
     when: (run: () => void) => () => {
       setTried(true);
       if (isFine) run();
+      else requestAnimationFrame(goToMistake);
     },
   };
 }
+
+const goToMistake = (): void =>
+  document.querySelector<HTMLElement>("[role=dialog] [aria-invalid=true]")?.focus();
 
 /** Saved at once; how connecting goes shows where the server stands. */
 function send(server: Server | undefined, body: Json) {
@@ -274,15 +278,18 @@ function usePaste(onDone: () => void) {
   return { pasted, onChange, preview, wanted, take, isReady };
 }
 
-function PasteButtons({ paste }: { paste: ReturnType<typeof usePaste> }) {
+function PasteButtons({ paste, onClose }: { paste: ReturnType<typeof usePaste>; onClose: () => void }) {
   return (
-    <Button
-      tone="primary"
-      disabled={!paste.isReady}
-      busy={paste.take.isPending}
-      onClick={() => paste.take.mutate()}
-    >
-      {paste.wanted > 1 ? `Add ${paste.wanted} servers` : "Add server"}
-    </Button>
+    <>
+      <Button onClick={onClose}>Cancel</Button>
+      <Button
+        tone="primary"
+        disabled={!paste.isReady}
+        busy={paste.take.isPending}
+        onClick={() => paste.take.mutate()}
+      >
+        {paste.wanted > 1 ? `Add ${paste.wanted} servers` : "Add server"}
+      </Button>
+    </>
   );
 }

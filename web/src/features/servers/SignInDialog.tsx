@@ -1,7 +1,8 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { ExternalLink } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { api, read, type Schemas } from "@/shared/api/client";
+import { useEvent } from "@/shared/events/events";
 import { Button, buttonClasses } from "@/shared/ui/Button";
 import { CopyButton } from "@/shared/ui/CopyButton";
 import { Dialog } from "@/shared/ui/Dialog";
@@ -11,7 +12,6 @@ import { Input } from "@/shared/ui/Input";
 import { RelativeTime } from "@/shared/ui/RelativeTime";
 import { Spinner } from "@/shared/ui/Spinner";
 import { toast } from "@/shared/ui/Toast";
-import { serverById } from "./queries";
 
 interface SignInProps {
   serverId: number;
@@ -24,9 +24,11 @@ export const isWebAddress = (url: string): boolean => /^https?:\/\//i.test(url);
 
 /** Signs in to a server: opens its page, and takes the address back from a browser on another machine. */
 export function SignInDialog({ serverId, name, onClose }: SignInProps) {
-  const params = { path: { server_id: serverId } };
+  const [failure, setFailure] = useState<string>();
   const start = useMutation({
-    mutationFn: () => read(api.POST("/api/servers/{server_id}/login", { params })),
+    mutationFn: () =>
+      read(api.POST("/api/servers/{server_id}/login", { params: { path: { server_id: serverId } } })),
+    onMutate: () => setFailure(undefined),
     onSuccess: ({ url }) => {
       if (isWebAddress(url)) window.open(url, "_blank", "noopener");
     },
@@ -35,7 +37,14 @@ export function SignInDialog({ serverId, name, onClose }: SignInProps) {
   useEffect(() => {
     begin();
   }, [begin]);
-  useCloseWhenConnected(serverId, name, onClose);
+  useEvent("mcp.sign_in_ended", ({ data }) => {
+    if (data.server_id !== serverId) return;
+    if (!data.ok) return setFailure(data.error);
+    toast(`Signed in to ${name}`);
+    onClose();
+  });
+  const ending = useCallback(() => setFailure("It has waited too long for an answer."), []);
+  const problem = failure ?? start.error;
   return (
     <Dialog
       open
@@ -44,27 +53,28 @@ export function SignInDialog({ serverId, name, onClose }: SignInProps) {
       description="Its own page asks who you are; the hub gets a token, never your password."
     >
       {start.isPending && <Spinner label="Asking the server where to sign in" />}
-      {start.isError && (
-        <ErrorState title="The sign-in could not begin" error={start.error} onRetry={() => begin()} />
+      {problem && !start.isPending && (
+        <ErrorState
+          title={start.isError ? "The sign-in could not begin" : "The sign-in did not work"}
+          error={problem}
+          onRetry={() => begin()}
+        />
       )}
-      {start.data && <Waiting start={start.data} />}
+      {start.data && !problem && <Waiting start={start.data} onExpired={ending} />}
     </Dialog>
   );
 }
 
-function useCloseWhenConnected(serverId: number, name: string, onClose: () => void) {
-  const status = useQuery({ ...serverById(serverId), select: (server) => server.status }).data;
-  const [before, setBefore] = useState(status);
-  if (before === undefined && status !== undefined) setBefore(status);
+function useExpiry(at: string, onExpired: () => void) {
   useEffect(() => {
-    if (status !== "connected" || before === undefined || before === "connected") return;
-    toast(`Signed in to ${name}`);
-    onClose();
-  }, [status, before, name, onClose]);
+    const timer = setTimeout(onExpired, new Date(at).getTime() - Date.now());
+    return () => clearTimeout(timer);
+  }, [at, onExpired]);
 }
 
-function Waiting({ start }: { start: Schemas["SignIn"] }) {
+function Waiting({ start, onExpired }: { start: Schemas["SignIn"]; onExpired: () => void }) {
   const [pasted, setPasted] = useState("");
+  useExpiry(start.expires_at, onExpired);
   const finish = useMutation({
     mutationFn: () =>
       read(
@@ -104,12 +114,7 @@ function Waiting({ start }: { start: Schemas["SignIn"] }) {
         <Field
           label="Signed in with a browser on another machine?"
           hint={`It ends at ${start.redirect_uri}… and finds nothing there. Paste that whole address here.`}
-          error={
-            finish.error?.message ??
-            (finish.data && !finish.data.ok
-              ? `Signed in, but it cannot be connected: ${finish.data.error}`
-              : undefined)
-          }
+          error={finish.error?.message}
         >
           {(wiring) => (
             <Input

@@ -16,7 +16,13 @@ export default function NativePage() {
       description="What the hub can do by itself, in the directory of a conversation."
     >
       {tools.isPending && <SkeletonRows />}
-      {tools.isError && <ErrorState error={tools.error} onRetry={() => void tools.refetch()} />}
+      {tools.isError && (
+        <ErrorState
+          title="The tools could not be read"
+          error={tools.error}
+          onRetry={() => void tools.refetch()}
+        />
+      )}
       {tools.data && <ToolViewer tools={tools.data} />}
     </Page>
   );

@@ -175,7 +175,9 @@ function Loaded<T>({ query, isEmpty, empty, children }: LoadedProps<T>) {
 
 const None = ({ what }: { what: string }) => (
   <Card>
-    <EmptyState title={`It has no ${what}`} />
+    <EmptyState title={`It has no ${what}`}>
+      Many servers lend tools alone. What it adds later shows up here by itself.
+    </EmptyState>
   </Card>
 );
 

@@ -211,7 +211,7 @@ function WithUnit({ unit, aside, children }: { unit?: string; aside: string | nu
       {(unit || aside) && (
         <span className="w-24 shrink-0 text-xs text-ink-faint">
           {unit}
-          {aside && <span className="block text-ink-soft">{unit ? `= ${aside}` : aside}</span>}
+          {aside && <span className="text-ink-soft">{unit ? ` = ${aside}` : aside}</span>}
         </span>
       )}
     </span>

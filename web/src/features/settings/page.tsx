@@ -21,7 +21,13 @@ export default function SettingsPage() {
   return (
     <Page title="Settings" description="Changes hold at once, in every window.">
       {found.isPending && <SkeletonRows />}
-      {found.isError && <ErrorState error={found.error} onRetry={() => void found.refetch()} />}
+      {found.isError && (
+        <ErrorState
+          title="The settings could not be read"
+          error={found.error}
+          onRetry={() => void found.refetch()}
+        />
+      )}
       {found.data && (
         <div className="flex items-start gap-10">
           <div className="flex min-w-0 max-w-4xl flex-1 flex-col gap-5">

@@ -51,7 +51,7 @@ function Row({ finding }: { finding: Finding }) {
         <p className="mt-0.5 text-ink-soft">{finding.fix}</p>
       </div>
       {finding.to && (
-        <Link to={finding.to} className={buttonClasses("plain", "sm")}>
+        <Link to={finding.to} className={classes(buttonClasses("plain", "sm"), "max-sm:ml-7")}>
           {finding.go}
         </Link>
       )}

@@ -26,7 +26,13 @@ export default function StatusPage() {
   const wrong = [found, servers, models].find((query) => query.isError);
   return (
     <Page title="Status" description="What runs, what is wrong and what to do, and how much is kept.">
-      {wrong && <ErrorState error={wrong.error} onRetry={() => void wrong.refetch()} />}
+      {wrong && (
+        <ErrorState
+          title="The status could not be read"
+          error={wrong.error}
+          onRetry={() => void wrong.refetch()}
+        />
+      )}
       {!wrong && !(found.data && servers.data && models.data) && <SkeletonRows />}
       {found.data && servers.data && models.data && (
         <>

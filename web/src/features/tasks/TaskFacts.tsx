@@ -28,6 +28,7 @@ export function TaskFacts({ task, channel }: { task: Task; channel: Channel | un
             </Link>
           </Fact>
           {task.does === "prompt" && <Fact name="Model">{task.model ?? "that of the channel"}</Fact>}
+          {task.does === "prompt" && <Fact name="Conversation">{threadWords(task)}</Fact>}
           {task.budget != null && <Fact name="Budget per run">{formatCost(task.budget)}</Fact>}
           <Fact name="Longest run">{formatDuration(task.timeout_s * 1000)}</Fact>
           <Fact name="Runs that overlap">{OVERLAPS[task.overlap]}</Fact>
@@ -75,6 +76,16 @@ function Work({ task }: { task: Task }) {
       )}
     </div>
   );
+}
+
+function threadWords(task: Task): string {
+  if (task.conversation === "same") return "always the same thread";
+  const parts = [task.worktree ? "a new thread and worktree each time" : "a new thread each time"];
+  if (task.auto_delete_sec > 0) {
+    const quiet = task.keep_reports ? " if there was nothing to report" : "";
+    parts.push(`removed after ${formatDuration(task.auto_delete_sec * 1000)}${quiet}`);
+  }
+  return parts.join(", ");
 }
 
 function missedWords(task: Task): string {

@@ -32,7 +32,11 @@ export default function UsagePage() {
       actions={<Segmented label="Time" value={range} options={RANGES} onChange={setRange} />}
     >
       {models.isError ? (
-        <ErrorState error={models.error} onRetry={() => void models.refetch()} />
+        <ErrorState
+          title="The usage could not be read"
+          error={models.error}
+          onRetry={() => void models.refetch()}
+        />
       ) : (
         <>
           <Figures models={models.data} since={since} />
@@ -131,7 +135,9 @@ function SpentByDay({ begin, since }: ByDayProps) {
         </span>
       }
     >
-      {rows.isError && <ErrorState error={rows.error} onRetry={() => void rows.refetch()} />}
+      {rows.isError && (
+        <ErrorState title="It could not be read" error={rows.error} onRetry={() => void rows.refetch()} />
+      )}
       {rows.isPending && <Skeleton className="h-65 w-full" />}
       {rows.data && (
         <DayChart label={`${what} per day, by ${split}`} series={series} days={days} measure={measure} />
@@ -146,7 +152,9 @@ function CallsByDay({ begin, since }: ByDayProps) {
   const series = useMemo(() => seriesOf(rows.data ?? [], "server", "calls", days), [rows.data, days]);
   return (
     <Card title="Tool calls per day" description="By server.">
-      {rows.isError && <ErrorState error={rows.error} onRetry={() => void rows.refetch()} />}
+      {rows.isError && (
+        <ErrorState title="It could not be read" error={rows.error} onRetry={() => void rows.refetch()} />
+      )}
       {rows.isPending && <Skeleton className="h-50 w-full" />}
       {rows.data && (
         <DayChart

@@ -40,7 +40,7 @@ describe("series", () => {
 });
 
 test("names are those of people, not of tables", () => {
-  expect(nameOf(row({ server: "native" }), "server")).toBe("Own tools");
+  expect(nameOf(row({ server: "native" }), "server")).toBe("Built-in");
   expect(nameOf(row({ channel_id: "ch_1", name: "Taxes" }), "channel")).toBe("Taxes");
   expect(nameOf(row({ model: null }), "model")).toBe("No model");
   const [known, gone] = withModelNames(

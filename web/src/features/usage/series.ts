@@ -1,5 +1,5 @@
 /** Rows of usage made into what a plot draws. Pure. */
-import { formatCompact, formatCost, formatNumber } from "@/shared/format/format";
+import { formatCompact, formatCost, formatNumber, formatServer } from "@/shared/format/format";
 import type { Split, UsageRow } from "./queries";
 
 export type Measure = "cost" | "tokens" | "runs" | "calls" | "errors";
@@ -20,7 +20,7 @@ export const shown: Record<Measure, (value: number) => string> = {
 
 /** What a row is called in the plot. */
 export function nameOf(row: UsageRow, split: Split): string {
-  if (split === "server") return row.server === "native" ? "Own tools" : (row.server ?? "Unknown");
+  if (split === "server") return formatServer(row.server ?? "Unknown");
   if (split === "channel") return row.name ?? row.channel_id ?? "Unknown";
   return row.name ?? row.model ?? "No model";
 }

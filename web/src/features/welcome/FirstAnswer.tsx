@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { ChevronRight, Plug, Wrench } from "lucide-react";
 import { useState } from "react";
 import type { Schemas } from "@/shared/api/client";
-import { formatDuration } from "@/shared/format/format";
+import { formatDuration, formatServer } from "@/shared/format/format";
 import { CodeBlock } from "@/shared/ui/CodeBlock";
 import { Spinner } from "@/shared/ui/Spinner";
 import { StateDot } from "@/shared/ui/StateDot";
@@ -70,7 +70,7 @@ function CallLine({ call }: { call: Call }) {
       <summary className="flex cursor-pointer list-none flex-wrap items-center gap-x-2.5 gap-y-1 rounded-md px-3 py-2 text-sm">
         <Icon aria-hidden className="size-4 shrink-0 text-ink-faint" />
         <code className="font-medium">{call.tool}</code>
-        <span className="text-xs text-ink-faint">{isOwn ? "own tool" : call.server}</span>
+        <span className="text-xs text-ink-faint">{formatServer(call.server)}</span>
         <span className="ml-auto flex items-center gap-3">
           <StateDot state={call.status} />
           <span className="text-xs text-ink-faint tabular-nums">{formatDuration(call.duration_ms)}</span>

@@ -12,6 +12,7 @@ import { toast } from "@/shared/ui/Toast";
 import { DeleteDefinition, DeskMenu } from "./DeskMenu";
 import { DryRun } from "./DryRun";
 import { GraphPane } from "./GraphPane";
+import { type GraphNode, placeOf } from "./graph";
 import { ProblemList } from "./ProblemList";
 import { type DefinitionText, definitionsKey, type Place, saveDefinition } from "./queries";
 import { RunDialog } from "./RunDialog";
@@ -35,6 +36,9 @@ const VIEWS = [
 ] as const;
 type View = (typeof VIEWS)[number]["value"];
 
+/** Where there is no room for the graph beside the text. */
+const ONE_AT_A_TIME = "(width < 64rem)";
+
 const MOODS = { good: "text-good-ink", bad: "text-bad-ink", unknown: "text-ink-soft" };
 
 /** Where a definition is written: its text beside its graph, and what is wrong at its place. */
@@ -53,6 +57,12 @@ export function Desk({ definition, place: given }: DeskProps) {
     const search = { name: saved.name, channel: place.channel ?? undefined, scope: saved.scope };
     void navigate({ to: "/workflows/edit", search, replace: true });
   });
+  const showNode = (place: string | null) => {
+    const line = place === null ? undefined : verdict.lines[place];
+    if (line === undefined) return;
+    if (window.matchMedia(ONE_AT_A_TIME).matches) setView("text");
+    requestAnimationFrame(() => goTo.current?.(line, 1)); // once the text is there to be seen
+  };
   const isDirty = definition === undefined || draft.isChanged;
   const canSave = verdict.ok && isDirty;
   const saveNow = () => save.mutate({ text: draft.text, name: verdict.name });
@@ -150,7 +160,7 @@ export function Desk({ definition, place: given }: DeskProps) {
           {view === "dry" ? (
             <DryRun text={draft.text} channel={place.channel} inputs={verdict.inputs} ok={verdict.ok} />
           ) : (
-            <Picture nodes={verdict.graph} name={name} />
+            <Picture nodes={verdict.graph} name={name} onSelect={showNode} />
           )}
         </div>
       </div>
@@ -168,7 +178,15 @@ export function Desk({ definition, place: given }: DeskProps) {
   );
 }
 
-function Picture({ nodes, name }: { nodes: Parameters<typeof GraphPane>[0]["nodes"]; name: string }) {
+interface PictureProps {
+  nodes: readonly GraphNode[];
+  name: string;
+  /** Told the place in the definition. */
+  onSelect: (place: string | null) => void;
+}
+
+/** The live graph: a click on a node goes to its line. */
+function Picture({ nodes, name, onSelect }: PictureProps) {
   const [selected, setSelected] = useState<string | null>(null);
   const label = useMemo(() => `Graph of ${name}`, [name]);
   return (
@@ -176,7 +194,10 @@ function Picture({ nodes, name }: { nodes: Parameters<typeof GraphPane>[0]["node
       label={label}
       nodes={nodes}
       selected={selected}
-      onSelect={setSelected}
+      onSelect={(path) => {
+        setSelected(path);
+        onSelect(placeOf(nodes, path));
+      }}
       className="h-[70dvh] lg:h-full"
     />
   );

@@ -157,7 +157,7 @@ type Part = "output" | "inputs" | "log";
 
 function Contents({ shown }: { shown: Attempt | RunNode }) {
   const parts: { value: Part; label: string; content: ReactNode }[] = [];
-  if (shown.output != null)
+  if (shown.output != null && shown.output !== "")
     parts.push({ value: "output", label: "Output", content: <Value value={shown.output} label="Output" /> });
   if (shown.log)
     parts.push({ value: "log", label: "Log", content: <CodeBlock code={shown.log} wrap fold={60} /> });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countNodes, drawGraph, readGraph } from "./graph";
+import { countNodes, drawGraph, placeOf, readGraph } from "./graph";
 
 const WORKFLOW = {
   nodes: [
@@ -71,4 +71,23 @@ test("the nodes of a body stand in the box of their node", () => {
     ["fix", "gate", false],
     ["gate", "fix", true],
   ]);
+});
+
+test("what a workflow runs in turn stands in its box, and has no line in its text", () => {
+  const subs = { inner: { nodes: [{ id: "one", type: "bash" }] } };
+  const outer = {
+    nodes: [
+      { id: "fix", type: "loop", body: [{ id: "test", type: "bash" }] },
+      { id: "sub", type: "workflow", workflow: "inner" },
+    ],
+  };
+  const graph = readGraph(outer, subs);
+  expect(graph[1]?.body.map((node) => node.path)).toEqual(["sub/one"]);
+  expect(["fix", "fix/test", "sub", "sub/one"].map((path) => placeOf(graph, path))).toEqual([
+    "nodes[0]",
+    "nodes[0].body[0]",
+    "nodes[1]",
+    null,
+  ]);
+  expect(readGraph(outer)[1]?.body).toEqual([]);
 });

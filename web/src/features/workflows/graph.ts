@@ -6,6 +6,8 @@ export interface GraphNode {
   path: string;
   id: string;
   type: string;
+  /** Where it is in the definition, such as `nodes[2].body[0]`; nothing for the nodes of another one. */
+  place: string | null;
   needs: string[];
   /** Where a rejected approval sends the work back to. */
   backTo: string | null;
@@ -20,28 +22,41 @@ type Data = Record<string, unknown>;
 const isData = (value: unknown): value is Data =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-export function readGraph(workflow: unknown): GraphNode[] {
-  return isData(workflow) ? readNodes(workflow.nodes, "", 0) : [];
+export type Definitions = Readonly<Record<string, unknown>>;
+
+/** `subs`: the definitions that its `workflow` nodes run, by their names; they stand in the boxes of these. */
+export function readGraph(workflow: unknown, subs: Definitions = {}): GraphNode[] {
+  return isData(workflow) ? readNodes(workflow.nodes, { path: "", place: "nodes", depth: 0 }, subs) : [];
 }
 
 const DEEPEST = 6;
 
-function readNodes(given: unknown, above: string, depth: number): GraphNode[] {
+interface Around {
+  path: string;
+  place: string | null;
+  depth: number;
+}
+
+function readNodes(given: unknown, around: Around, subs: Definitions): GraphNode[] {
+  const { path: above, depth } = around;
+  const alone = !Array.isArray(given);
   const list = Array.isArray(given) ? given : isData(given) && "type" in given ? [given] : [];
   const found = new Map<string, GraphNode>();
-  for (const one of depth < DEEPEST ? list : []) {
+  for (const [number, one] of depth < DEEPEST ? list.entries() : []) {
     if (!isData(one) || typeof one.id !== "string" || one.id === "" || found.has(one.id)) continue;
+    const place = around.place && (alone ? around.place : `${around.place}[${number}]`);
     const path = above ? `${above}/${one.id}` : one.id;
     found.set(one.id, {
       path,
       id: one.id,
       type: typeof one.type === "string" ? one.type : "",
+      place,
       needs: namesOf(one.depends_on),
       backTo: backOf(one.on_reject),
       about: aboutOf(one),
       when: one.when == null ? null : String(one.when),
       always: one.always_run === true,
-      body: readNodes(one.body, path, depth + 1),
+      body: readBody(one, { path, place, depth: depth + 1 }, subs),
     });
   }
   const nodes = [...found.values()];
@@ -50,6 +65,12 @@ function readNodes(given: unknown, above: string, depth: number): GraphNode[] {
     if (node.backTo !== null && !found.has(node.backTo)) node.backTo = null;
   }
   return nodes;
+}
+
+function readBody(node: Data, around: Around, subs: Definitions): GraphNode[] {
+  const sub = node.type === "workflow" && typeof node.workflow === "string" ? subs[node.workflow] : undefined;
+  if (isData(sub)) return readNodes(sub.nodes, { ...around, place: null }, subs);
+  return readNodes(node.body, { ...around, place: around.place && `${around.place}.body` }, subs);
 }
 
 const namesOf = (value: unknown): string[] =>
@@ -85,6 +106,15 @@ function aboutOf(node: Data): string {
 
 const until = (node: Data): string =>
   node.condition == null ? `${node.max_iterations ?? 10} times` : `until ${String(node.condition)}`;
+
+/** Where a node is in the definition, by its path in the graph. */
+export function placeOf(nodes: readonly GraphNode[], path: string): string | null {
+  for (const node of nodes) {
+    if (node.path === path) return node.place;
+    if (path.startsWith(`${node.path}/`)) return placeOf(node.body, path);
+  }
+  return null;
+}
 
 export function countNodes(nodes: readonly GraphNode[]): number {
   return nodes.reduce((sum, node) => sum + 1 + countNodes(node.body), 0);

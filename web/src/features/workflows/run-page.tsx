@@ -49,12 +49,12 @@ export default function RunPage() {
 }
 
 function Shown({ whole }: { whole: WholeRun }) {
-  const { run, nodes, workflow } = whole;
+  const { run, nodes, workflow, subs } = whole;
   const [picked, setPicked] = useState<string | null | undefined>(undefined);
   const [choices, setChoices] = useState<Choices>({});
   const definition = JSON.stringify(workflow.nodes);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a run is pinned to its definition; every reading brings a copy
-  const graph = useMemo(() => readGraph(workflow), [definition]);
+  const graph = useMemo(() => readGraph(workflow, subs), [definition]);
   const paths = useMemo(() => pathsInRun(graph, nodes, choices), [graph, nodes, choices]);
   const choose = useCallback(
     (path: string, iteration: number) => setChoices((before) => ({ ...before, [path]: iteration })),
@@ -109,7 +109,12 @@ function Shown({ whole }: { whole: WholeRun }) {
           <VisibleText text={run.error} />
         </p>
       )}
-      <div className="grid gap-4 lg:h-[calc(100dvh-11.5rem)] lg:min-h-112 lg:grid-cols-[minmax(0,1fr)_minmax(22rem,27rem)]">
+      <div
+        className={classes(
+          "grid gap-4 lg:min-h-112 lg:grid-cols-[minmax(0,1fr)_minmax(22rem,27rem)]",
+          run.error ? "lg:h-[calc(100dvh-15.5rem)]" : "lg:h-[calc(100dvh-11.5rem)]",
+        )}
+      >
         <GraphPane
           label={`Graph of ${run.workflow_name}`}
           nodes={graph}

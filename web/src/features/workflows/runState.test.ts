@@ -79,3 +79,14 @@ test("an item is called what it is, an iteration by its number", () => {
   expect([0, 1, 2].map((one) => iterationName(each, one))).toEqual(["x.py", '{"a":1}', "Item 3"]);
   expect(iterationName(node("fix", "running", { type: "loop" }), 2)).toBe("Iteration 2");
 });
+
+test("the nodes of a sub-workflow are found right below its node, without iterations", () => {
+  const subs = { inner: { nodes: [{ id: "one", type: "bash" }] } };
+  const graph = readGraph({ nodes: [{ id: "sub", type: "workflow", workflow: "inner" }] }, subs);
+  const nodes = [node("sub", "running", { type: "workflow" }), node("sub/one", "failed")];
+  const paths = pathsInRun(graph, nodes, {});
+  expect(paths.get("sub/one")).toBe("sub/one");
+  const states = shownStates(graph, nodes, paths, () => {});
+  expect(states.get("sub/one")?.status).toBe("failed");
+  expect(states.get("sub")).toEqual({ status: "running", note: "Running" });
+});

@@ -104,6 +104,10 @@ export function pathsInRun(
       const path = above + node.id;
       found.set(node.path, path);
       if (node.body.length === 0) continue;
+      if (node.type === "workflow") {
+        walk(node.body, `${path}/`);
+        continue;
+      }
       const shown = choices[path] ?? tellingIteration(iterationsOf(groups.get(path) ?? [], path));
       walk(node.body, `${path}/${shown ?? "-"}/`);
     }

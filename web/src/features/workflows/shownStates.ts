@@ -19,7 +19,7 @@ export function shownStates(
       const path = paths.get(one.path) ?? one.path;
       const node = byPath.get(path);
       const shown: Shown = { status: node?.status ?? "pending", note: node && noteOf(node) };
-      if (one.body.length > 0) {
+      if (one.body.length > 0 && one.type !== "workflow") {
         const iterations = iterationsOf(below.get(path) ?? [], path);
         const first = one.body[0];
         const inside = first && paths.get(first.path)?.split("/").at(-2);

@@ -15,6 +15,8 @@ export interface Judged {
   problems: readonly Problem[];
   /** Of the last text that could be read. */
   graph: GraphNode[];
+  /** The line of each node, by its place in the definition. */
+  lines: Readonly<Record<string, number>>;
   name: string | null;
   description: string;
   inputs: Record<string, unknown>;
@@ -35,6 +37,7 @@ export function useVerdict(text: string, channel: string | null): Judged {
     words: found.isError ? "It could not be checked." : current ? wordsOf(problems) : "Checking…",
     problems,
     graph,
+    lines: found.data?.lines ?? {},
     name: said("name"),
     description: said("description") ?? "",
     inputs: (workflow?.inputs ?? {}) as Record<string, unknown>,

@@ -25,6 +25,7 @@ export interface EventData {
   "mcp.resources_changed": Changes;
   "mcp.skills_changed": Changes;
   "mcp.removed": { server_id: number; name: string };
+  "mcp.sign_in_ended": { server_id: number; ok: boolean; error?: string };
   "mcp.stderr": { server_id: number; text: string };
   "mcp.log": { server_id: number; level: string; logger: string | null; data: unknown };
   "mcp.resource_updated": { server_id: number; uri: string };
@@ -91,6 +92,7 @@ export interface EventData {
   };
   "memory.indexed": Schemas["IndexDone"];
   "quality.progress": { phase: string; done: number; total: number; share: number };
+  "quality.comparing": { phase: string; done: number; total: number; share: number };
   "quality.scanned": Schemas["SnapshotShown"];
   "quality.failed": { code: string; error: string; hint: string | null };
   "task.created": Schemas["Task"];

@@ -73,3 +73,6 @@ export function formatRelative(at: string | Date, now = Date.now()): string {
   }
   return day.format(new Date(at));
 }
+
+/** Whose tool it is: the hub's own stand under a name that no server has. */
+export const formatServer = (server: string): string => (server === "native" ? "Built-in" : server);

@@ -37,7 +37,7 @@ export function AlertDialog({
   return (
     <Radix.Root open={open} onOpenChange={(next) => !next && !busy && onClose()}>
       <Radix.Portal>
-        <Radix.Overlay className="fixed inset-0 z-50 grid animate-appear place-items-center overflow-y-auto bg-overlay p-4">
+        <Radix.Overlay className="fixed inset-0 z-50 grid animate-appear grid-cols-[minmax(0,1fr)] place-items-center overflow-y-auto bg-overlay p-4">
           <Radix.Content className="w-full max-w-md animate-rise rounded-xl border border-line bg-raised p-5 shadow-lg">
             <Radix.Title className="text-lg font-semibold">{title}</Radix.Title>
             <Radix.Description asChild>

@@ -22,7 +22,7 @@ export function Dialog({ open, onClose, title, description, footer, width = "md"
   return (
     <Radix.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Radix.Portal>
-        <Radix.Overlay className="fixed inset-0 z-40 grid animate-appear place-items-end overflow-y-auto bg-overlay sm:place-items-center sm:p-6">
+        <Radix.Overlay className="fixed inset-0 z-40 grid animate-appear grid-cols-[minmax(0,1fr)] place-items-end overflow-y-auto bg-overlay sm:place-items-center sm:p-6">
           <Radix.Content
             {...(description ? {} : { "aria-describedby": undefined })}
             // The window itself, and not its cross, whose words would open at once.

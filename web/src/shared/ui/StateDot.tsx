@@ -27,7 +27,7 @@ export const STATES: Record<string, { mood: Mood; word: string }> = {
   // runs
   queued: { mood: "neutral", word: "Queued" },
   running: { mood: "busy", word: "Running" },
-  waiting: { mood: "warn", word: "Waiting for you" },
+  waiting: { mood: "warn", word: "Waits for you" },
   completed: { mood: "good", word: "Completed" },
   failed: { mood: "bad", word: "Failed" },
   cancelled: { mood: "neutral", word: "Cancelled" },

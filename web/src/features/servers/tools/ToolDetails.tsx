@@ -63,7 +63,7 @@ function Changed({ tool }: { tool: Tool }) {
   return (
     <section aria-label="What changed" className="flex flex-col gap-2.5 rounded-lg bg-warn-soft p-3.5">
       <div className="flex flex-wrap items-center gap-3">
-        <p className="min-w-0 flex-1 text-sm">
+        <p className="min-w-0 flex-1 basis-60 text-sm">
           <span className="font-medium">Its definition is not the one that was approved.</span> Until you
           accept it, every call asks.
         </p>

@@ -1,8 +1,8 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { Play, Square } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { usePendingCount } from "@/features/approvals/queries";
+import { ApprovalCard } from "@/features/approvals/ApprovalCard";
+import { pendingApprovals } from "@/features/approvals/queries";
 import { channelList } from "@/features/chat/queries";
 import { api, read } from "@/shared/api/client";
 import { Button } from "@/shared/ui/Button";
@@ -27,6 +27,7 @@ export default function TryTool({ tool, onClose }: { tool: Tool; onClose: () => 
   const [missing, setMissing] = useState<string[]>([]);
   const [channel, setChannel] = useState(NOWHERE);
   const call = useToolCall(tool);
+  const result = useInView(call.status);
   const run = () => {
     const lacking = missingIn(value, schema, schema);
     setMissing(lacking);
@@ -43,7 +44,11 @@ export default function TryTool({ tool, onClose }: { tool: Tool; onClose: () => 
           Try <code>{tool.name}</code>
         </>
       }
-      description="It runs for real, at once: your own call is its own approval."
+      description={
+        tool.diff
+          ? "It runs for real, once you have seen how its definition changed."
+          : "It runs for real, at once: your own call is its own approval."
+      }
       footer={<Buttons tool={tool} call={call} onRun={run} />}
     >
       <div className="grid gap-x-8 gap-y-6 md:grid-cols-2">
@@ -86,13 +91,22 @@ export default function TryTool({ tool, onClose }: { tool: Tool; onClose: () => 
           {/* Enter in a field runs it, too. */}
           <button type="submit" hidden aria-hidden tabIndex={-1} />
         </form>
-        <section aria-label="Result" aria-live="polite" className="min-w-0">
+        <section ref={result} aria-label="Result" aria-live="polite" className="min-w-0">
           <h3 className="mb-2 text-sm font-medium">Result</h3>
-          <Outcome call={call} />
+          <Outcome tool={tool} call={call} />
         </section>
       </div>
     </Dialog>
   );
+}
+
+/** On a narrow screen it stands below the form: brought into view whenever there is something new in it. */
+function useInView(state: string) {
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (state !== "idle") place.current?.scrollIntoView?.({ block: "nearest" });
+  }, [state]);
+  return place;
 }
 
 interface Wish {
@@ -134,21 +148,26 @@ function Buttons({ tool, call, onRun }: { tool: Tool; call: ToolCall; onRun: () 
   );
 }
 
-function Outcome({ call }: { call: ToolCall }) {
-  const waiting = usePendingCount();
+/** What is asked before the call goes on: about its changed definition, or by its server. */
+function useAsked(tool: Tool) {
+  const pending = useQuery(pendingApprovals).data ?? [];
+  return pending.filter(
+    ({ run_id, detail }) =>
+      run_id === null &&
+      (detail.full_name === tool.fullName ||
+        (detail.server === tool.serverName && detail.tool === tool.name)),
+  );
+}
+
+function Outcome({ tool, call }: { tool: Tool; call: ToolCall }) {
+  const asked = useAsked(tool);
   if (call.isPending)
     return (
-      <div className="flex flex-col gap-2 text-sm text-ink-soft">
+      <div className="flex flex-col gap-3 text-sm text-ink-soft">
         <Spinner label="It runs" />
-        {waiting > 0 && (
-          <p>
-            It may be asking you something: look into{" "}
-            <Link to="/approvals" className="text-accent-ink underline">
-              Approvals
-            </Link>
-            .
-          </p>
-        )}
+        {asked.map((approval) => (
+          <ApprovalCard key={approval.id} approval={approval} inChat />
+        ))}
       </div>
     );
   if (call.error?.name === "AbortError")
