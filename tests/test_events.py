@@ -162,3 +162,12 @@ async def test_an_observer_hears_of_every_event_at_once(bus: EventBus) -> None:
     bus.publish("mcp.status", {})
     bus.publish("run.delta", {})
     assert heard == ["mcp.status", "run.delta"]
+
+
+async def test_an_observer_hears_only_of_the_kinds_it_names(bus: EventBus) -> None:
+    heard: list[str] = []
+    bus.publish("mcp.status", {})
+    bus.observe(lambda event: heard.append(event.type), "mcp.", "run.finished")
+    for kind in ("mcp.status", "run.delta", "run.finished", "mcp.log"):
+        bus.publish(kind, {})
+    assert heard == ["mcp.status", "run.finished", "mcp.log"]

@@ -34,6 +34,8 @@ EPHEMERAL = frozenset(
         "playground.console",
     }
 )
+Observer = Callable[["Event"], None]
+
 RESERVED_BLOCK = 10_000
 RING_SIZE = 4096
 QUEUE_SIZE = 1024
@@ -104,7 +106,9 @@ class EventBus:
         self._reserved = 0
         self._ring: deque[Event] = deque(maxlen=RING_SIZE)
         self._subscribers: set[_Queue] = set()
-        self._observers: list[Callable[[Event], None]] = []
+        self._observers: list[tuple[Observer, tuple[str, ...]]] = []
+        self._watching: dict[str, list[Observer]] = {}
+        """By the type of an event: whom it concerns."""
         self._torn_at = -1
         """The last number of a process that was killed: its last events may never have been kept."""
 
@@ -137,9 +141,15 @@ class EventBus:
         """The last number given out."""
         return self._seq
 
-    def observe(self, observer: Callable[[Event], None]) -> None:
-        """Call `observer` in the publisher's task; it must not block."""
-        self._observers.append(observer)
+    def observe(self, observer: Observer, *kinds: str) -> None:
+        """Call `observer` in the publisher's task; it must not block. `kinds`: how its events are called."""
+        self._observers.append((observer, kinds or ("",)))
+        self._watching.clear()
+
+    def _watchers(self, type: str) -> list[Observer]:
+        found = [observer for observer, kinds in self._observers if type.startswith(kinds)]
+        self._watching[type] = found
+        return found
 
     def publish(self, type: str, data: dict[str, Any], *, channel_id: str | None = None) -> Event:
         """Number it, keep it and hand it to everyone who listens, without waiting for anyone."""
@@ -148,7 +158,8 @@ class EventBus:
         self._ring.append(event)
         if type not in EPHEMERAL:
             self._log.append(event)
-        for observer in self._observers:
+        watching = self._watching.get(type)
+        for observer in self._watchers(type) if watching is None else watching:
             observer(event)
         for queue in self._subscribers:
             queue.offer(event)

@@ -7,6 +7,7 @@ import threading
 import time
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 _lock = threading.Lock()
 _last = [0]
 
@@ -24,4 +25,4 @@ def _next_value() -> int:
 
 
 def _encode(value: int) -> str:
-    return "".join(_ALPHABET[(value >> shift) & 31] for shift in range(125, -5, -5))
+    return "".join([_PAIRS[(value >> shift) & 1023] for shift in range(120, -10, -10)])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import AsyncIterator
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -12,8 +14,10 @@ import pytest
 
 from manyhands import Hub
 from manyhands.approvals.types import ApprovalState
+from manyhands.chat import run_store
 from manyhands.chat.repeats import STOP_AFTER
 from manyhands.chat.types import RunOptions, RunStatus
+from manyhands.durable import leases
 from manyhands.errors import ConflictError, InvalidError, NotFoundError
 from manyhands.events import Event
 from manyhands.models.types import ModelError, ModelInfo, Reply, TextDelta, ToolRequest
@@ -426,3 +430,21 @@ async def test_arguments_in_the_record_are_exactly_what_the_model_wrote(
         messages = await hub.runs.messages_of(events[-1].data["id"])
     assert messages[1].tool_calls[0].arguments == written
     assert json.loads(written) == {"path": "notes.txt"}
+
+
+async def test_what_a_home_on_the_same_database_left_open_for_a_day_is_given_up(
+    tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with hub_with(tmp_path, "red", "blue") as (hub, _):
+        monkeypatch.setattr(hub.runs, "_holder", "here:/home")
+        channel_id, now = await channel_of(hub, project), hub.now()
+        left, lives = [(await events_of(hub, channel_id, "go"))[-1].data["id"] for _ in range(2)]
+        for run_id, holder in ((left, "gone:/home"), (lives, "busy:/home")):
+            values = {"status": "running", "holder": holder, "created_at": now - timedelta(days=2)}
+            await hub.store.write(partial(run_store.update_run, run_id=run_id, values=values))
+        until = now + timedelta(seconds=30)
+        await hub.store.write(lambda conn: leases.register(conn, "exec_busy", "busy:/home", until))
+        await hub.runs.give_up_left()
+        assert [(await hub.runs.get(run_id)).status for run_id in (left, lives)] == ["failed", "running"]
+        said = (await hub.runs.messages(channel_id)).items[0].content
+    assert "has not come back" in said

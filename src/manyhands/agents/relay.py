@@ -81,7 +81,7 @@ class ChannelRelay:
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Carry until cancelled."""
         self._servers.on_notice(self._noticed)
-        self._bus.observe(self._follow)
+        self._bus.observe(self._follow, "approval.", "mcp.")
         task_status.started()
         with self._send, self._receive:
             async for work in self._receive:

@@ -59,7 +59,7 @@ class AgentService:
         self._changed = anyio.Event()
         self._channel_gone = False
         self._cleaned_at = 0.0
-        bus.observe(self._follow_channels)
+        bus.observe(self._follow_channels, "channel.deleted")
 
     # --- life
 

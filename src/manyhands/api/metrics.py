@@ -19,11 +19,9 @@ class CallMetrics:
         self._ended: Counter[tuple[str, str]] = Counter()
         self._buckets = [0] * (len(BUCKETS_S) + 1)
         self._seconds = 0.0
-        bus.observe(self._note)
+        bus.observe(self._note, "tool.finished")
 
     def _note(self, event: Event) -> None:
-        if event.type != "tool.finished":
-            return
         self._ended[str(event.data.get("server")), str(event.data.get("status"))] += 1
         seconds = (event.data.get("duration_ms") or 0) / 1000
         self._seconds += seconds

@@ -42,7 +42,9 @@ async def brief(
     channel: Channel, speakers: Speakers, profile: str | None = None, notices: Sequence[str] = ()
 ) -> str:
     """The system prompt of a channel as it is now; `profile`: what the person says about themselves."""
-    name, text = await anyio.to_thread.run_sync(_project_text, channel.dir_path)
+    name, text = None, None
+    if channel.dir_path is not None:
+        name, text = await anyio.to_thread.run_sync(_project_text, channel.dir_path)
     return system_prompt(
         Briefing(
             profile=profile,
@@ -57,11 +59,11 @@ async def brief(
     )
 
 
-def _project_text(directory: str | None) -> tuple[str | None, str | None]:
+def _project_text(directory: str) -> tuple[str | None, str | None]:
     """The first of the project's instruction files that is there."""
-    for name in PROJECT_FILES if directory else ():
+    for name in PROJECT_FILES:
         try:
-            with (Path(str(directory)) / name).open(encoding="utf-8", errors="replace") as file:
+            with (Path(directory) / name).open(encoding="utf-8", errors="replace") as file:
                 return name, file.read(4 * PROJECT_LIMIT)
         except OSError:
             continue

@@ -28,7 +28,7 @@ class LiveWords:
 
     def __init__(self, bus: EventBus) -> None:
         self._runs: dict[str, _Words] = {}
-        bus.observe(self._follow)
+        bus.observe(self._follow, "run.")
 
     def of(self, run_id: str) -> dict[str, Any] | None:
         """`{iteration, text, thinking}` while a reply is under way, else nothing."""

@@ -15,6 +15,14 @@ _SHOWN = ("sent", "queued")
 _READ = ("sent", "set_aside")
 _FIELDS = tuple(field.name for field in fields(Message))
 
+_FEW = 8
+_LIGHT = 8_000
+
+
+def is_light(added: Sequence[Message]) -> bool:
+    """Whether they are stored, and their text indexed, in no time that anybody would notice."""
+    return len(added) <= _FEW and sum(len(message.content) for message in added) <= _LIGHT
+
 
 def insert_messages(conn: Connection, added: Sequence[Message]) -> None:
     if added:

@@ -36,7 +36,7 @@ class RunRecord:
     async def take_in(self) -> Sequence[Turn]:
         """Queued messages become part of the run at the place where the model reads them."""
         channel_id = self.run.channel_id
-        if not await self.store.read(lambda conn: message_store.select_queued(conn, channel_id)):
+        if not await self.store.read_now(lambda conn: message_store.select_queued(conn, channel_id)):
             return []
         taken = await self.store.write(self._take_in)
         turns = []
@@ -73,7 +73,7 @@ class RunRecord:
             finish_reason=reply.finish_reason,
         )
         self._count(reply, iteration)
-        await self.store.write(lambda conn: self._save(conn, [message]))
+        await self._write([message])
         self._announce(message)
         data = {"run_id": self.run.id, "iteration": iteration, "finish_reason": reply.finish_reason}
         self.bus.publish(
@@ -84,9 +84,13 @@ class RunRecord:
     async def observed(self, results: Sequence[Turn], iteration: int) -> None:
         """Store the results, in the order of the calls, before the model sees them."""
         messages = [await self._result(result, iteration) for result in results]
-        await self.store.write(lambda conn: self._save(conn, messages))
+        await self._write(messages)
         for message in messages:
             self._announce(message)
+
+    async def _write(self, messages: Sequence[Message]) -> None:
+        write = self.store.write_now if message_store.is_light(messages) else self.store.write
+        await write(lambda conn: self._save(conn, messages))
 
     async def count(self, reply: Reply) -> None:
         """What was spent beside the loop."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
+from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy import Connection, Row, Table, func, insert, or_, select, update
 
 from manyhands.chat.types import Run, RunOptions, RunStatus
-from manyhands.store.tables import channels, runs
+from manyhands.store.tables import channels, executors, runs
 
 CapOf = Literal["run", "channel"]
 
@@ -55,6 +56,15 @@ def select_open(conn: Connection, holder: str | None = None) -> Sequence[Run]:
     return [_to_run(row) for row in conn.execute(query.order_by(runs.c.id))]
 
 
+def take_left(conn: Connection, holder: str, before: datetime, now: datetime) -> Sequence[str]:
+    """Take old open runs of homes on which no hub is alive; the ids. Of several hubs one gets each."""
+    lives = select(executors.c.id).where(executors.c.home == runs.c.holder, executors.c.until >= now)
+    left = update(runs).where(
+        runs.c.status.in_(_OPEN), runs.c.holder != holder, runs.c.created_at < before, ~lives.exists()
+    )
+    return list(conn.execute(left.values(holder=holder).returning(runs.c.id)).scalars())
+
+
 def select_waiting(conn: Connection, channel_id: str) -> Sequence[str]:
     """Runs of a channel that wait for their turn."""
     query = select(runs.c.id).where(runs.c.channel_id == channel_id)
@@ -63,6 +73,12 @@ def select_waiting(conn: Connection, channel_id: str) -> Sequence[str]:
 
 def update_run(conn: Connection, run_id: str, values: Mapping[str, Any]) -> None:
     conn.execute(update(runs).where(runs.c.id == run_id).values(**values))
+
+
+def end_run(conn: Connection, run_id: str, values: Mapping[str, Any]) -> Run | None:
+    """Set its last values; the answer is all of it."""
+    update_run(conn, run_id, values)
+    return select_run(conn, run_id)
 
 
 def cost_of_channel(conn: Connection, channel_id: str) -> float:

@@ -8,10 +8,9 @@ on is in `work.py`; here are the queue and the states.
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import anyio
@@ -42,6 +41,8 @@ from manyhands.store.engine import Store
 log = logging.getLogger(__name__)
 
 STOP_S = 30.0
+LEFT_FOR = timedelta(days=1)
+LOOK_AFTER_LEFT_S = 3600.0
 
 
 class RunService:
@@ -66,7 +67,7 @@ class RunService:
         self._channels = channels
         self._workshop = workshop
         self.writer = Writer(store, bus, clock, attachments, offers, names or OnlyHub())
-        self._waiting: dict[str, deque[str]] = {}
+        self._waiting: dict[str, dict[str, Run]] = {}
         self._active: dict[str, str] = {}
         self._ended: dict[str, anyio.Event] = {}
         self._closing: set[str] = set()
@@ -74,7 +75,7 @@ class RunService:
         self._asked: dict[str, set[str]] = {}
         self._group: TaskGroup | None = None
         self.words = LiveWords(bus)
-        bus.observe(self._follow_approvals)
+        bus.observe(self._follow_approvals, "approval.")
 
     async def has_open(self) -> bool:
         """Whether a restart left runs open, which `serve` will go on with."""
@@ -92,7 +93,22 @@ class RunService:
             for run in await self._open() if resume else ():
                 self._enqueue(run)
             task_status.started()
-            await anyio.sleep_forever()
+            while True:
+                await self._clock.sleep(LOOK_AFTER_LEFT_S)
+                await self.give_up_left()
+
+    async def give_up_left(self) -> None:
+        """End what a home that shares the database left open and has not come back to for a day.
+
+        What a task or a workflow asked for is not among them: those are taken over with their work.
+        """
+        holder, now = self._holder, self._clock.now()
+        if holder is None:
+            return
+        left = await self._store.write(lambda conn: run_store.take_left(conn, holder, now - LEFT_FOR, now))
+        for run_id in left:
+            text = "The hub that worked on this has not come back. Ask again."
+            await self._end(run_id, Ending(RunStatus.FAILED, text))
 
     # --- starting
 
@@ -105,16 +121,17 @@ class RunService:
         author_id: str = "owner",
         history: Sequence[Message] = (),
         also: Callable[[Connection, Run], None] | None = None,
+        run_id: str | None = None,
     ) -> Run:
         """A new run with this prompt, behind whatever the channel is working on.
 
         `history`: what was said before in a conversation that another program keeps. `also`: what else is
-        stored in the same transaction.
+        stored in the same transaction. `run_id`: for whoever has written it down already.
         """
         channel = await self._channels.get(channel_id)
         options = options or RunOptions()
         message = await self.writer.write(channel, prompt, attachments, author_id, options.speaker)
-        return await self._begin(message, options, history, also)
+        return await self._begin(message, options, history, also, run_id)
 
     async def _begin(
         self,
@@ -122,9 +139,10 @@ class RunService:
         options: RunOptions,
         history: Sequence[Message] = (),
         also: Callable[[Connection, Run], None] | None = None,
+        run_id: str | None = None,
     ) -> Run:
         channel_id = message.channel_id
-        run = self._new_run(channel_id, options, message.author_id)
+        run = self._new_run(channel_id, options, message.author_id, run_id)
         message = replace(message, run_id=run.id)
 
         def work(conn: Connection) -> None:
@@ -133,7 +151,8 @@ class RunService:
             if also is not None:
                 also(conn, run)
 
-        await self._store.write(work)
+        light = also is None and message_store.is_light([*history, message])
+        await (self._store.write_now if light else self._store.write)(work)
         self._bus.publish("message.created", message_json(message), channel_id=channel_id)
         self._bus.publish("run.queued", run_json(run), channel_id=channel_id)
         self._enqueue(run)
@@ -205,9 +224,11 @@ class RunService:
         self._bus.publish("message.updated", message_json(message), channel_id=message.channel_id)
         return message
 
-    def _new_run(self, channel_id: str, options: RunOptions, author_id: str) -> Run:
+    def _new_run(
+        self, channel_id: str, options: RunOptions, author_id: str, run_id: str | None = None
+    ) -> Run:
         return Run(
-            id=new_id("run"),
+            id=run_id or new_id("run"),
             channel_id=channel_id,
             status=RunStatus.QUEUED,
             options=options,
@@ -223,7 +244,9 @@ class RunService:
         queued = self._waiting.get(run.channel_id, ())
         if run.status.ended or run_id in self._scopes or run_id in queued:
             return
-        self._enqueue(await self._change(run, holder=self._holder))
+        values = {"holder": self._holder}
+        await self._store.write(lambda conn: run_store.update_run(conn, run_id, values))
+        self._enqueue(replace(run, holder=self._holder))
 
     def is_working(self, channel_id: str) -> bool:
         """Whether the channel has a run that goes on or waits for its turn."""
@@ -232,10 +255,7 @@ class RunService:
     # --- reading
 
     async def get(self, run_id: str) -> Run:
-        run = await self._store.read(lambda conn: run_store.select_run(conn, run_id))
-        if run is None:
-            raise NotFoundError(f"There is no run {run_id!r}.", hint="`manyhands runs list` shows them.")
-        return run
+        return _found(await self._store.read_now(lambda conn: run_store.select_run(conn, run_id)), run_id)
 
     async def list(
         self,
@@ -313,9 +333,9 @@ class RunService:
             scope.cancel()
             return run
         queue = self._waiting.get(run.channel_id)
-        if queue and run_id in queue:
-            queue.remove(run_id)
-        return await self._end(run, Ending(RunStatus.CANCELLED, ""))
+        if queue:
+            queue.pop(run_id, None)
+        return await self._end(run_id, Ending(RunStatus.CANCELLED, ""))
 
     async def stop_channel(self, channel_id: str) -> None:
         """Stop what goes on and what waits there, and wait until it has ended."""
@@ -340,7 +360,7 @@ class RunService:
     # --- the queue
 
     def _enqueue(self, run: Run) -> None:
-        self._waiting.setdefault(run.channel_id, deque()).append(run.id)
+        self._waiting.setdefault(run.channel_id, {})[run.id] = run
         if run.channel_id not in self._active:
             self._start_next(run.channel_id)
 
@@ -351,21 +371,21 @@ class RunService:
             return
         if self._group is None:
             raise ConflictError("Runs are not being served.", hint="Start the hub first.")
-        run_id = queue.popleft()
-        self._active[channel_id] = run_id
+        run = queue.pop(next(iter(queue)))
+        self._active[channel_id] = run.id
         self._ended[channel_id] = anyio.Event()
-        self._scopes[run_id] = anyio.CancelScope()  # from now on stopping it means this
-        self._group.start_soon(self._work, channel_id, run_id)
+        self._scopes[run.id] = anyio.CancelScope()  # from now on stopping it means this
+        self._group.start_soon(self._work, channel_id, run)
 
-    async def _work(self, channel_id: str, run_id: str) -> None:
+    async def _work(self, channel_id: str, run: Run) -> None:
         try:
-            await self._execute(await self.get(run_id))
+            await self._execute(run)
         except Exception:  # border: one run's failure is its own
-            log.exception("run %s failed", run_id)
+            log.exception("run %s failed", run.id)
         finally:
             self._active.pop(channel_id, None)
-            self._scopes.pop(run_id, None)
-            self._asked.pop(run_id, None)
+            self._scopes.pop(run.id, None)
+            self._asked.pop(run.id, None)
             self._ended.pop(channel_id).set()
         if not self._waiting.get(channel_id):
             await self._adopt_queued(channel_id)
@@ -374,7 +394,8 @@ class RunService:
 
     async def _adopt_queued(self, channel_id: str) -> Run | None:
         """Messages that came too late for the run they were meant for get a run of their own."""
-        if channel_id in self._closing:
+        queued = await self._store.read_now(lambda conn: message_store.select_queued(conn, channel_id))
+        if not queued or channel_id in self._closing:
             return None
         run = self._new_run(channel_id, RunOptions(), "owner")
 
@@ -402,7 +423,9 @@ class RunService:
         ending = Ending(RunStatus.CANCELLED, "")
         with self._scopes[run.id]:
             started = run.started_at or self._clock.now()
-            run = await self._change(run, status=RunStatus.RUNNING, started_at=started)
+            run = replace(run, status=RunStatus.RUNNING, started_at=started)
+            values = {"status": run.status, "started_at": started}
+            await self._store.write_now(lambda conn: run_store.update_run(conn, run.id, values))
             self._bus.publish("run.started", run_json(run), channel_id=run.channel_id)
             try:
                 ending = await self._workshop.work(run)
@@ -412,12 +435,15 @@ class RunService:
                 log.exception("run %s failed", run.id)
                 ending = Ending(RunStatus.FAILED, f"The run failed: {error}")
         with anyio.CancelScope(shield=True):
-            await self._end(await self.get(run.id), ending)
+            await self._end(run.id, ending)
 
-    async def _end(self, run: Run, ending: Ending) -> Run:
+    async def _end(self, run_id: str, ending: Ending) -> Run:
         failed = ending.status is RunStatus.FAILED
         values: dict[str, Any] = {"status": ending.status, "ended_at": self._clock.now(), "text": ending.text}
-        run = await self._change(run, **values, error=ending.text if failed else None)
+        values["error"] = ending.text if failed else None
+        # What was posted while it waited for a person must not come after this.
+        write = self._store.write if run_id in self._asked else self._store.write_now
+        run = _found(await write(lambda conn: run_store.end_run(conn, run_id, values)), run_id)
         if said := self.words.left_by(run, self._clock.now()):
             await self._add(said)
         await self._note_ending(run, ending)
@@ -444,13 +470,9 @@ class RunService:
         await self._store.write(lambda conn: message_store.insert_messages(conn, [message]))
         self._bus.publish("message.created", message_json(message), channel_id=message.channel_id)
 
-    async def _change(self, run: Run, **values: Any) -> Run:
-        await self._store.write(lambda conn: run_store.update_run(conn, run.id, values))
-        return replace(run, **values)
-
     def _follow_approvals(self, event: Event) -> None:
         """A run that waits for a person says so."""
-        run_id = event.data.get("run_id") if event.type.startswith("approval.") else None
+        run_id = event.data.get("run_id")
         if run_id not in self._scopes:
             return
         asked = self._asked.setdefault(run_id, set())
@@ -460,6 +482,12 @@ class RunService:
             asked.discard(event.data["id"])
         status = RunStatus.WAITING if asked else RunStatus.RUNNING
         self._store.post(lambda conn: run_store.update_run(conn, str(run_id), {"status": status}))
+
+
+def _found(run: Run | None, run_id: str) -> Run:
+    if run is None:
+        raise NotFoundError(f"There is no run {run_id!r}.", hint="`manyhands runs list` shows them.")
+    return run
 
 
 def _adopt(conn: Connection, message: Message, run_id: str) -> Message:

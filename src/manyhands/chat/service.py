@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from manyhands.chat import store as rows
+from manyhands.chat.channel_rules import check_name, check_query
 from manyhands.chat.types import Channel
 from manyhands.clock import Clock
 from manyhands.errors import InvalidError, NotFoundError
@@ -45,9 +46,10 @@ class ChannelService:
     ) -> tuple[Channel, bool]:
         """The channel of a directory, or of a name; the flag says whether it was made just now."""
         directory = None if dir_path is None else clean_directory(dir_path)
-        if directory is None and not (name and name.strip()):
+        given = check_name(name) if name and name.strip() else None
+        if directory is None and given is None:
             raise InvalidError("A channel needs a directory or a name.", hint="Give dir_path or name.")
-        label = name.strip() if name and name.strip() else os.path.basename(directory or "") or str(directory)
+        label = given or os.path.basename(directory or "") or str(directory)
         fresh = self._new_channel(label, directory, platform)
         channel, created = await self._store.write(lambda conn: _find_or_insert(conn, fresh))
         if created:
@@ -56,14 +58,13 @@ class ChannelService:
 
     async def create(self, name: str, platform: str = "local") -> Channel:
         """A new channel without a directory, whatever there is; a name that is taken gets a number."""
-        if not name.strip():
-            raise InvalidError("A channel needs a name.", hint="Give a name.")
+        plain = check_name(name)
 
         def work(conn: Connection) -> Channel:
-            wanted, number = name.strip(), 1
+            wanted, number = plain, 1
             while rows.find_by_name(conn, wanted, platform) is not None:
                 number += 1
-                wanted = f"{name.strip()} {number}"
+                wanted = f"{plain} {number}"
             fresh = self._new_channel(wanted, None, platform)
             rows.insert_channel(conn, fresh)
             return fresh
@@ -102,7 +103,7 @@ class ChannelService:
         return fresh
 
     async def get(self, channel_id: str) -> Channel:
-        channel = await self._store.read(lambda conn: rows.select_channel(conn, channel_id))
+        channel = await self._store.read_now(lambda conn: rows.select_channel(conn, channel_id))
         return _found(channel, channel_id)
 
     async def list(
@@ -112,8 +113,9 @@ class ChannelService:
         limit: int = DEFAULT_LIMIT,
         cursor: str | None = None,
     ) -> Page[Channel]:
+        wanted = check_query(query)
         found = await self._store.read(
-            lambda conn: rows.select_channels(conn, query, platform, limit + 1, cursor)
+            lambda conn: rows.select_channels(conn, wanted, platform, limit + 1, cursor)
         )
         items, more = cut_page(found, limit)
         return Page(items, items[-1].id if more else None)
@@ -131,8 +133,8 @@ class ChannelService:
             )
         if values.get("dir_path"):
             values = values | {"dir_path": clean_directory(values["dir_path"])}
-        if "name" in values and not str(values["name"] or "").strip():
-            raise InvalidError("A channel's name cannot be empty.", hint="Give a name.")
+        if "name" in values:
+            values = values | {"name": check_name(values["name"] or "")}
         return await self._change(channel_id, values)
 
     async def trust(self, channel_id: str, trusted: bool) -> Channel:

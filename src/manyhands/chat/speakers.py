@@ -12,7 +12,6 @@ from manyhands.chat.types import Channel
 from manyhands.errors import NotFoundError
 from manyhands.events import EventBus
 from manyhands.servers.service import ServerService
-from manyhands.servers.types import Catalogue, Server, ServerStatus
 
 
 class ServerSpeakers:
@@ -25,20 +24,20 @@ class ServerSpeakers:
     async def instructions(self, channel: Channel | None) -> Sequence[tuple[str, str]]:
         return [
             (server.config.name, catalogue.instructions)
-            for server, catalogue in await self._connected(channel)
+            for server, catalogue in self._servers.connected(channel)
             if catalogue.instructions
         ]
 
     async def all_skills(self, channel: Channel | None) -> Sequence[Skill]:
         return [
             _skill(server.config.name, item)
-            for server, catalogue in await self._connected(channel)
+            for server, catalogue in self._servers.connected(channel)
             for item in catalogue.skills
         ]
 
     async def read_skill(self, name: str, channel: Channel | None) -> str:
         """The text of a skill, by its name or `server:name`."""
-        for server, catalogue in await self._connected(channel):
+        for server, catalogue in self._servers.connected(channel):
             for item in catalogue.skills:
                 skill = _skill(server.config.name, item)
                 if name in (skill.name, f"{skill.server}:{skill.name}", skill.uri):
@@ -48,22 +47,14 @@ class ServerSpeakers:
     async def settled(self, timeout_s: float) -> Sequence[str]:
         with anyio.move_on_after(timeout_s):
             async with self._bus.subscribe() as events:
-                while await self._connecting():
+                while self._servers.connecting():
                     async for event in events:
                         if event.type == "mcp.status":
                             break
-        return await self._connecting()
+        return self._servers.connecting()
 
     async def up_to_date(self, timeout_s: float) -> None:
         await self._servers.up_to_date(timeout_s)
-
-    async def _connecting(self) -> Sequence[str]:
-        views = await self._servers.list()
-        return [view.server.config.name for view in views if view.status is ServerStatus.CONNECTING]
-
-    async def _connected(self, channel: Channel | None) -> Sequence[tuple[Server, Catalogue]]:
-        views = await self._servers.list(channel)
-        return [(view.server, view.catalogue) for view in views if view.status is ServerStatus.CONNECTED]
 
 
 def _skill(server: str, item: Mapping[str, Any]) -> Skill:

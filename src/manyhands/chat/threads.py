@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 
 from manyhands.chat import store as channel_rows
 from manyhands.chat import worktree_store
+from manyhands.chat.channel_rules import check_name
 from manyhands.chat.types import Channel, Run, RunOptions, Speaker
 from manyhands.chat.worktree_diff import WorktreeDiff, diff_of
 from manyhands.chat.worktree_holdings import size_of
@@ -26,7 +27,6 @@ from manyhands.errors import InvalidError, NotFoundError
 from manyhands.models.types import Attachment
 from manyhands.store.engine import Store
 
-LONGEST_NAME = 200
 AT_ONCE = 4
 
 
@@ -112,8 +112,12 @@ class ThreadService:
         *,
         speaker: Speaker = "person",
         own_channel: str | None = None,
+        also: Callable[[Connection, Channel], None] | None = None,
     ) -> Channel:
-        """A thread with a worktree of its own, on a new branch that starts from `branch`."""
+        """A thread with a worktree of its own, on a new branch that starts from `branch`.
+
+        `also`: what else is stored together with the thread, so that a crash leaves both or neither.
+        """
         label = name if name is not None else (branch or "worktree")
         options = await self._check(label, message, speaker, own_channel)
         fresh = await self._channels.thread_of(parent_id, label)
@@ -131,8 +135,14 @@ class ThreadService:
             # Another branch may name other servers in its .mcp.json: a person has not seen those.
             trusted=False,
         )
+
+        def store(conn: Connection) -> None:
+            worktree_store.mark_ready(conn, tree.id)
+            if also is not None:
+                also(conn, thread)
+
         try:
-            await self._channels.add(thread, lambda conn: worktree_store.mark_ready(conn, tree.id))
+            await self._channels.add(thread, store)
         except BaseException:
             await self._worktrees.undo(tree)
             raise
@@ -144,11 +154,7 @@ class ThreadService:
         self, name: str, message: str | None, speaker: Speaker, own_channel: str | None
     ) -> RunOptions:
         """Everything that can be wrong is found before anything is made."""
-        if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
-            raise InvalidError(
-                f"A thread's name has 1 to {LONGEST_NAME} characters, all of them visible.",
-                hint="Give another name.",
-            )
+        check_name(name)
         if message is None:
             return RunOptions()
         check_text(message)

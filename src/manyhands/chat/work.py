@@ -82,7 +82,7 @@ class Workshop:
             return await self.agents.work(run, channel)
         model = await self.models.resolve(run.options.model or channel.model)
         run = replace(run, model=model.info.id)
-        await self.store.write(lambda conn: run_store.update_run(conn, run.id, {"model": run.model}))
+        await self.store.write_now(lambda conn: run_store.update_run(conn, run.id, {"model": run.model}))
         record = RunRecord(run, model.info, self.store, self.bus, self.clock, self.attachments)
         hands = self._hands(run, channel, model, record.call_ids)
         mind = self._mind(channel, model, record, hands)

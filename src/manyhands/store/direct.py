@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, bindparam, insert, update
 from sqlalchemy.exc import DBAPIError
 
-Convert = Callable[[Any], Any] | None
+Convert = Callable[[Any], Any]
 
 
 class Insert:
@@ -46,7 +46,7 @@ class Update:
     def run(self, conn: Connection, key: Any, row: Mapping[str, Any]) -> int:
         """How many rows there were."""
         if conn.dialect.name == "sqlite":
-            values = (*self._values.converted(conn, row), key)
+            values = [*self._values.converted(conn, row), key]
             return int(_execute(conn, self._text, values).rowcount)
         return conn.execute(self._statement, {**row, "the_key": key}).rowcount
 
@@ -55,25 +55,25 @@ class _Values:
     """Turns the values of a row into what the driver takes, as the column types say."""
 
     def __init__(self, table: Table, columns: Sequence[str]) -> None:
-        self._types = [(name, table.c[name].type) for name in columns]
-        self._converters: list[tuple[str, Convert]] | None = None
+        self._types = [table.c[name].type for name in columns]
+        self._columns = columns
+        self._converters: list[tuple[int, Convert]] | None = None
 
-    def converted(self, conn: Connection, row: Mapping[str, Any]) -> tuple[Any, ...]:
+    def converted(self, conn: Connection, row: Mapping[str, Any]) -> list[Any]:
         if self._converters is None:
-            self._converters = [
-                (name, kind.dialect_impl(conn.dialect).bind_processor(conn.dialect))
-                for name, kind in self._types
-            ]
-        return tuple(
-            row[name] if convert is None else convert(row[name]) for name, convert in self._converters
-        )
+            made = [kind.dialect_impl(conn.dialect).bind_processor(conn.dialect) for kind in self._types]
+            self._converters = [(place, convert) for place, convert in enumerate(made) if convert is not None]
+        values = [row[name] for name in self._columns]
+        for place, convert in self._converters:
+            values[place] = convert(values[place])
+        return values
 
 
-def _execute(conn: Connection, text: str, values: tuple[Any, ...]) -> sqlite3.Cursor:
+def _execute(conn: Connection, text: str, values: Sequence[Any]) -> sqlite3.Cursor:
     """Straight to the driver, but with the errors that every statement raises."""
     driver: Any = conn.connection.driver_connection
     try:
         cursor: sqlite3.Cursor = driver.execute(text, values)
     except sqlite3.Error as error:
-        raise DBAPIError.instance(text, values, error, sqlite3.Error) from error
+        raise DBAPIError.instance(text, tuple(values), error, sqlite3.Error) from error
     return cursor

@@ -1,4 +1,4 @@
-"""Where data lives: SQLite through one writer thread and read-only readers, PostgreSQL through async psycopg.
+"""Where data lives: SQLite through one writer thread and read-only readers, PostgreSQL through a few threads.
 
 A unit of work is a plain function that takes a SQLAlchemy connection; the store decides where it runs and may
 run it again when the transaction it shared with others broke. The store owns transactions and connections; it
@@ -36,7 +36,7 @@ class Store(Protocol):
         ...
 
     async def write_now(self, work: Work[T]) -> T:
-        """Like `write`, for a row or two by prepared statements (`store.direct`) that somebody waits for."""
+        """Like `write`, for a few small rows that somebody waits for; it may overtake posted work."""
         ...
 
     async def write_soon(self, work: Work[T]) -> T:
@@ -53,6 +53,10 @@ class Store(Protocol):
 
     async def read(self, work: Work[T]) -> T:
         """Run it on a connection that cannot write."""
+        ...
+
+    async def read_now(self, work: Work[T]) -> T:
+        """Like `read`, for one statement that finds a row or two by an index."""
         ...
 
     async def size(self) -> int:

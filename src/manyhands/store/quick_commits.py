@@ -29,36 +29,33 @@ class QuickCommits:
         """One transaction for these, and for what is posted: whether it was made; else nothing changed."""
         if not self._posted.lock.acquire(blocking=False):
             return False
+        taken = self._posted.take() if posted else []
+        made = False
         try:
-            return self._commit(jobs, self._posted.take() if posted else [])
+            made = self._commit([*taken, *jobs])
         finally:
+            if not made:
+                self._posted.give_back(taken)
             self._posted.lock.release()
+        return made
 
-    def _commit(self, jobs: Sequence[Job], posted: list[Job]) -> bool:
-        if self._conn is None:
-            self._conn = self._engine.connect()
-        if _committed(self._conn, [*posted, *jobs]):
-            self.made += 1
-            return True
-        self._posted.give_back(posted)
-        return False
+    def _commit(self, jobs: Sequence[Job]) -> bool:
+        conn = self._conn = self._conn or self._engine.connect()
+        driver: Any = conn.connection.driver_connection
+        try:
+            driver.execute("BEGIN IMMEDIATE")
+            for job in jobs:
+                job.result = job.work(conn)
+            driver.execute("COMMIT")
+        except Exception:  # noqa: BLE001 - border: the writer does it again and tells whose fault it is
+            return False
+        finally:
+            if driver.in_transaction:
+                driver.execute("ROLLBACK")
+        self.made += 1
+        return True
 
     def close(self) -> None:
         if self._conn is not None:
             self._conn.close()
         self._engine.dispose()
-
-
-def _committed(conn: Connection, jobs: Sequence[Job]) -> bool:
-    driver: Any = conn.connection.driver_connection
-    try:
-        driver.execute("BEGIN IMMEDIATE")
-        for job in jobs:
-            job.result = job.work(conn)
-        driver.execute("COMMIT")
-    except Exception:  # noqa: BLE001 - border: the writer does it again and tells whose fault it is
-        return False
-    finally:
-        if driver.in_transaction:
-            driver.execute("ROLLBACK")
-    return True

@@ -60,6 +60,7 @@ class SqliteStore:
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="manyhands-reader")
         self._write_engine = _engine(path, read_only=False)
         self._read_engine = _engine(path, read_only=True)
+        self._quick_reads = _engine(path, read_only=True, quick=True)
         self._quick = QuickCommits(_engine(path, read_only=False, quick=True), self._posted)
 
     async def __aenter__(self) -> Self:
@@ -85,6 +86,7 @@ class SqliteStore:
         self._writer.join(CLOSE_TIMEOUT_S)
         self._readers.shutdown(wait=True, cancel_futures=True)
         self._read_engine.dispose()
+        self._quick_reads.dispose()
         self._quick.close()
         self._write_engine.dispose()
 
@@ -157,6 +159,14 @@ class SqliteStore:
     async def read(self, work: Work[T]) -> T:
         self._check_open()
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._run_read, work)
+
+    async def read_now(self, work: Work[T]) -> T:
+        self._check_open()
+        try:
+            with self._quick_reads.connect() as conn:
+                return work(conn)
+        except DatabaseError:
+            return await self.read(work)  # which may wait, and says what is wrong
 
     def _check_open(self) -> None:
         if self._closed:

@@ -118,8 +118,8 @@ class MemoryTools:
     async def listing(self, full_name: str, channel: Channel | None) -> Listing | None:
         return self.facts.get(full_name)
 
-    async def tool(self, full_name: str, channel: Channel | None) -> FunctionTool | None:
-        return self.tools.get(full_name)
+    def tool(self, listing: Listing, channel: Channel | None) -> FunctionTool | None:
+        return self.tools.get(listing.definition.full_name)
 
     async def meet(self, full_name: str, channel: Channel | None) -> None:
         """Everything is known already."""

@@ -48,6 +48,8 @@ from manyhands.tools.types import (
 log = logging.getLogger(__name__)
 
 NO_SERVER = ""
+GRACE_MS = 15_000
+"""A tool that was given its time ends itself when that is over; this stands behind that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,9 @@ class CallPipeline:
             raise
 
     async def _run(self, call: _Call) -> Outcome:
-        race = Race(call.tool.timeout_ms, self._settings.current.tool_timeout_max)
+        granted = call.facts.context.granted_ms
+        limit = call.tool.timeout_ms if granted is None else granted + GRACE_MS
+        race = Race(limit, self._settings.current.tool_timeout_max)
         running = RunningCall(
             call.record.id, call.facts.context, race, self._asking, self._publisher(call.record)
         )

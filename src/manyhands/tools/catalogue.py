@@ -40,7 +40,7 @@ class ToolCatalogue:
         listing = await self._source.listing(name, channel)
         if listing is None:
             return None
-        tool = await self._source.tool(name, channel) if listing.enabled else None
+        tool = self._source.tool(listing, channel) if listing.enabled else None
         server_id = listing.definition.server_id
         return Found(listing, tool, None if server_id is None else self._source.server_policy(server_id))
 

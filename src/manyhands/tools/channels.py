@@ -21,7 +21,7 @@ class ChannelMemory:
         self._source = source
         self._known: dict[str, Channel] = {}
         self._changes = 0
-        bus.observe(self._note)
+        bus.observe(self._note, "channel.")
 
     async def get(self, channel_id: str | None) -> Channel | None:
         if channel_id is None:
@@ -47,6 +47,5 @@ class ChannelMemory:
         return channel
 
     def _note(self, event: Event) -> None:
-        if event.type.startswith("channel."):
-            self._changes += 1
-            self._known.clear()
+        self._changes += 1
+        self._known.clear()

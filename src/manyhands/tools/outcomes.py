@@ -26,7 +26,10 @@ def named_tool(tool: str, server: str) -> str:
 
 
 def of_result(result: ToolResult) -> Outcome:
-    return Outcome(CallStatus.ERROR if result.is_error else CallStatus.SUCCESS, result)
+    if result.is_error:
+        # Some tools end themselves when their time is over, to keep what there was by then.
+        return Outcome(CallStatus.TIMEOUT if result.code == "timeout" else CallStatus.ERROR, result)
+    return Outcome(CallStatus.SUCCESS, result)
 
 
 def of_error(error: BaseException) -> Outcome:

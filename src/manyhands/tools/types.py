@@ -159,6 +159,8 @@ class CallContext:
     """Of a thread: the channels that it is below."""
     call_id: str | None = None
     """The id under which the call is logged, when the caller has written it down already."""
+    granted_ms: int | None = None
+    """How long it may take where a person said so: then the setting's cap does not hold."""
 
 
 class Invocation(Protocol):
@@ -239,7 +241,7 @@ class ToolSource(Protocol):
         """One of them, under any form of its name."""
         ...
 
-    async def tool(self, full_name: str, channel: Channel | None) -> Tool | None:
+    def tool(self, listing: Listing, channel: Channel | None) -> Tool | None:
         """The same one to be called; calling it may connect its server."""
         ...
 

@@ -110,7 +110,7 @@ class RunCommand:
 
     async def __call__(self, arguments: Mapping[str, Any], invocation: Invocation) -> ToolResult:
         launch = await self._launch(arguments, root_of(invocation))
-        limit = _TimeLimit(arguments.get("timeout_ms"), self.settings.current.tool_timeout_max)
+        limit = self._limit(arguments, invocation)
         kept = KeptOutput()
         live = LiveOutput(lambda size, text: invocation.progress(size, message=text))
 
@@ -132,6 +132,11 @@ class RunCommand:
         finally:
             live.close()
         return _result(ended, kept, limit, launch.unprotected)
+
+    def _limit(self, arguments: Mapping[str, Any], invocation: Invocation) -> _TimeLimit:
+        asked, cap = arguments.get("timeout_ms"), self.settings.current.tool_timeout_max
+        granted = invocation.context.granted_ms
+        return _TimeLimit(asked or DEFAULT_MS, cap) if granted is None else _TimeLimit(granted, granted, True)
 
     async def _launch(self, arguments: Mapping[str, Any], root: str) -> _Launch:
         command = arguments["command"]
@@ -173,21 +178,25 @@ class RunCommand:
 
 @dataclass(frozen=True, slots=True)
 class _TimeLimit:
-    """What was asked for, and the cap."""
+    """What was asked for, and the cap. `granted`: a person said so, and no cap holds."""
 
-    asked_ms: int | None
+    asked_ms: int
     cap_ms: int
+    granted: bool = False
 
     @property
     def ms(self) -> int:
-        return min(self.asked_ms or DEFAULT_MS, self.cap_ms)
+        return min(self.asked_ms, self.cap_ms)
 
     def text(self) -> str:
         """What a model is told when it is over."""
-        asked, first = self.asked_ms or DEFAULT_MS, f"Tool execution timed out after {self.ms}ms"
-        if asked > self.cap_ms:
+        first = f"Tool execution timed out after {self.ms}ms"
+        if self.granted:
+            return first
+        if self.asked_ms > self.cap_ms:
             return (
-                f"{first}\nThat is the hard cap (the setting tool_timeout_max); {asked}ms had been asked for."
+                f"{first}\nThat is the hard cap (the setting tool_timeout_max); "
+                f"{self.asked_ms}ms had been asked for."
             )
         most = min(self.cap_ms, LONGEST_MS)
         return f'{first}\nGive it more with "timeout_ms" (up to {most}), or do less at once.'
