@@ -20,7 +20,9 @@ def test_a_task_goes_through_its_life(served: CommandLine, tmp_path: Path) -> No
     (task,) = served.ok("tasks", "list", "--channel", ".", "--json", cwd=tmp_path).json
     assert (task["retries"], len(task["next_times"])) == (1, 5)
     assert "morning" in served.ok("tasks", "list").out
-    assert "echo from the script" in served.ok("tasks", "show", "morning").out
+    shown = served.ok("tasks", "show", f"…{task['id'][-8:]}").out
+    assert "echo from the script" in shown
+    assert "retries       1, first after 60 s" in shown
     assert "every 2 hours" in served.ok("tasks", "edit", "morning", "--schedule", "2h").out
     assert "has not run yet" in served.ok("tasks", "history", "morning").out
     served.ok("tasks", "run", "morning")

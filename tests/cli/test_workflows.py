@@ -43,6 +43,11 @@ def test_a_workflow_is_judged_saved_run_answered_and_retried(served: CommandLine
     assert "end success (attempt 2): yes" in served.ok("workflows", "show", run["id"]).out
     assert "is completed" in served.ok("workflows", "cancel", run["id"]).out
     assert served.ok("workflows", "show", "greet", cwd=tmp_path).out == TEXT
+    (run,) = served.ok("workflows", "runs", "--json").json
+    assert run["nodes"] == {"success": 3}, "an attempt that failed earlier is no node of its own"
+    ending = f"…{run['id'][-8:]}"
+    assert "is deleted" in served.ok("workflows", "delete", ending).out
+    assert "No recent run has an id" in served("workflows", "show", ending).err
     served.ok("workflows", "delete", "greet", cwd=tmp_path)
     assert served("workflows", "run", "greet", cwd=tmp_path).code == 1
 

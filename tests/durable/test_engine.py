@@ -13,7 +13,7 @@ import pytest
 from manyhands.clock import SystemClock
 from manyhands.durable import leases
 from manyhands.durable.engine import DurableEngine, durable_url
-from manyhands.durable.types import Activation, Function
+from manyhands.durable.types import Activation, Function, Order
 from manyhands.errors import InvalidError, NotFoundError, UnavailableError
 from manyhands.home import Home
 from manyhands.ids import new_id
@@ -87,17 +87,24 @@ async def test_what_goes_wrong_is_the_outcome(open_file: Open) -> None:
     async def break_down(activation: Activation) -> None:
         raise ZeroDivisionError("broken")
 
-    async with open_file(refuse=refuse, break_down=break_down) as engine:
+    async def give_a_thing(activation: Activation) -> object:
+        return object()
+
+    async with open_file(refuse=refuse, break_down=break_down, give_a_thing=give_a_thing) as engine:
         await engine.start("refuse", "a")
         await engine.start("break_down", "b")
+        await engine.start("give_a_thing", "c")
         refused, broken = await engine.wait("a"), await engine.wait("b")
+        no_json = (await engine.wait("c")).failure
         with pytest.raises(NotFoundError, match="unknown"):
-            await engine.start("unknown", "c")
+            await engine.start("unknown", "d")
     assert (refused.state, broken.state) == ("failed", "failed")
     assert refused.failure is not None
     assert (refused.failure.code, refused.failure.message) == ("invalid", "This is wrong. Correct it.")
     assert broken.failure is not None
     assert broken.failure.message == "ZeroDivisionError: broken"
+    assert no_json is not None
+    assert "not JSON serializable" in no_json.message
 
 
 async def test_cancelled_work_ends_at_once_and_stays_cancelled(open_file: Open) -> None:
@@ -164,6 +171,44 @@ async def test_work_starts_other_work_in_any_order(open_file: Open) -> None:
         await engine.start("parent", "p")
         assert (await engine.wait("p")).value == 10
         assert sorted(work.id for work in await engine.below("p/")) == [f"p/{number}" for number in range(5)]
+
+
+async def test_what_follows_begins_with_the_end_of_the_work_before_it(open_engine: Open, a: str) -> None:
+    reached, ends = anyio.Event(), False
+
+    async def first(activation: Activation) -> None:
+        activation.follow_with([Order("echo", f"{activation.id}/next", "go on")])
+        reached.set()
+        if not ends:
+            await anyio.sleep_forever()
+
+    async with open_engine(first=first) as engine:
+        await engine.start("first", a)
+        await reached.wait()
+        assert await engine.find(f"{a}/next") is None
+    ends = True
+    async with open_engine(first=first) as engine:  # one is recovered, one begins here
+        await engine.start("first", f"{a}/other")
+        for one in (a, f"{a}/other"):
+            assert (await engine.wait(one)).state == "finished"
+            assert (await engine.wait(f"{one}/next")).value["heard"] == "go on"
+
+
+async def test_of_several_that_begin_at_once_those_that_were_there_are_left_out(
+    open_engine: Open, a: str
+) -> None:
+    heard: list[str] = []
+
+    async def hear(activation: Activation) -> None:
+        heard.append(activation.payload)
+
+    async with open_engine(hear=hear) as engine:
+        assert await engine.start_all([Order("hear", a, "first"), Order("hear", a, "second")]) == {a}
+        assert await engine.start_all([Order("hear", a), Order("hear", f"{a}/b", "third")]) == {f"{a}/b"}
+        assert await engine.start_all([]) == set()
+        await engine.wait(a)
+        await engine.wait(f"{a}/b")
+    assert heard == ["first", "third"]
 
 
 async def test_a_hub_that_stays_for_a_moment_leaves_old_work_alone(

@@ -16,6 +16,7 @@ from manyhands.models.types import ModelError, ModelRequest
 from manyhands.tasks.types import TaskRun, TaskView
 from manyhands.testing.clock import FakeClock
 from manyhands.testing.scripted import Gate, ScriptedModel, calls
+from tests.durable.threads import start_engine
 
 SOON_S = 60
 
@@ -100,7 +101,7 @@ async def open_desk(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[D
     home = tmp_path_factory.mktemp("home")
     async with Hub(home, clock=clock, model=model) as hub:
         made.append(Desk(hub, clock, model, tmp_path_factory.mktemp("project")))
-        await hub.durable.find("nothing")  # so that its threads belong to no test
+        await start_engine(hub)
         yield made[0]
 
 

@@ -2,74 +2,43 @@
 
 from __future__ import annotations
 
-import json
-import signal
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import anyio
-import anyio.lowlevel
 import anyio.to_thread
 import pytest
 
 from manyhands import Hub
+from manyhands.chat.types import Run, RunStatus
+from manyhands.tasks.types import TaskRun
+from tests.hub_process import SOON_S, HubProcess, hub_process
 
 pytestmark = pytest.mark.anyio
 
-SOON_S = 60
+ASK = "name: ask\nnodes:\n  - {id: ask, type: prompt, prompt: look}\n"
 
 
-class Process:
-    """A hub in a process of its own."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
-
-    def until(self, kind: str, **wanted: Any) -> dict[str, Any]:
-        """The next event of that kind with these data."""
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            event = json.loads(line)
-            data: dict[str, Any] = event["data"]
-            if event["type"] == kind and wanted.items() <= data.items():
-                return data
-        raise AssertionError(self._process.stderr.read() if self._process.stderr else "it ended")
-
-    def kill(self) -> None:
-        self._process.send_signal(signal.SIGKILL)
-        self._process.wait(SOON_S)
+def running(home: Path, action: str = "work", url: str = "") -> AbstractContextManager[HubProcess]:
+    return hub_process("tests.tasks.working_hub", str(home), url, action)
 
 
-@contextmanager
-def running(home: Path, action: str = "work", url: str = "") -> Iterator[Process]:
-    command = [sys.executable, "-m", "tests.tasks.working_hub", str(home), url, action]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
-        try:
-            hub = Process(process)
-            hub.until("ready")
-            yield hub
-        finally:
-            try:
-                process.communicate("", timeout=SOON_S)
-            finally:
-                process.kill()
+async def add(home: Path, directory: Path, **values: Any) -> str:
+    async with Hub(home, resume=False) as hub:
+        return await add_to(hub, directory, **values)
 
 
-async def add(home: Path, directory: Path, url: str = "", **values: Any) -> str:
-    async with Hub(home, url or None, resume=False) as hub:
-        channel, _ = await hub.channels.find_or_create(dir_path=str(directory))
-        return (await hub.tasks.create(channel.id, {"schedule": "1s", **values}))[0].task.id
+async def add_to(hub: Hub, directory: Path, **values: Any) -> str:
+    channel, _ = await hub.channels.find_or_create(dir_path=str(directory))
+    return (await hub.tasks.create(channel.id, {"schedule": "1s", **values}))[0].task.id
 
 
-async def history(home: Path, task_id: str, url: str = "") -> list[Any]:
-    async with Hub(home, url or None, resume=False) as hub:
+async def history(home: Path, task_id: str) -> list[Any]:
+    async with Hub(home, resume=False) as hub:
         return list((await hub.tasks.runs(task_id, limit=500)).items)
 
 
@@ -105,34 +74,62 @@ async def test_a_script_that_was_cut_is_not_run_again_by_itself(tmp_path: Path) 
     assert tally.read_text().split() == ["begun"]
 
 
-async def test_two_hubs_on_one_database_fire_each_time_once_and_take_over_from_each_other(
+async def test_of_two_hubs_on_one_database_one_is_killed_and_the_other_ends_what_both_began(
     tmp_path: Path, postgres_url: str
 ) -> None:
-    first, second = tmp_path / "first", tmp_path / "second"
-    tally = tmp_path / "tally"
-    cut = await add(first, tmp_path, postgres_url, prompt="look")
-    with running(first, "wait", postgres_url) as one:
-        started = one.until("run.started")
-        ids = [await add(second, tmp_path, postgres_url, script="echo x >> tally") for _ in range(3)]
-        with running(second, "work", postgres_url) as other:
-            await until(lambda: tally.exists() and len(tally.read_text().split()) >= 9)
-            async with Hub(tmp_path / "third", postgres_url, resume=False) as third:
-                for task_id in ids:
-                    await third.tasks.toggle(task_id, False)
-                for task_id in ids:
-                    while (await third.tasks.get(task_id)).running:
-                        await anyio.lowlevel.checkpoint()
+    first, second, tally = tmp_path / "first", tmp_path / "second", tmp_path / "tally"
+    async with Hub(tmp_path / "third", postgres_url, resume=False) as watching:
+        asks = await add_to(watching, tmp_path, prompt="look", overlap="parallel")
+        await watching.workflows.save("add", ASK, "project", str(tmp_path))
+        flows = await add_to(watching, tmp_path, workflow_name="ask", overlap="parallel")
+        counts = [await add_to(watching, tmp_path, script="echo x >> tally") for _ in range(3)]
+        with running(first, "wait", postgres_url) as one, running(second, "wait", postgres_url) as other:
+
+            async def both_work() -> bool:
+                found = {(run.holder, run.author_id) for run in await open_runs(watching)}
+                return len(found) == 4  # of each hub one that a task began, and one that a workflow did
+
+            async def nothing_goes_on() -> bool:
+                return not any(
+                    [(await watching.tasks.get(task_id)).running for task_id in (asks, flows, *counts)]
+                )
+
+            await until(both_work)
+            for task_id in (asks, flows, *counts):
+                await watching.tasks.toggle(task_id, False)
+            held = await open_runs(watching)
             one.kill()
-            finished = other.until("task.run_finished", run_id=started["id"])
-    assert (finished["state"], finished["text"], finished["task_id"]) == ("completed", "went on", cut)
-    runs = [run for task_id in ids for run in await history(second, task_id, postgres_url)]
-    completed = [(run.task_id, run.due_at) for run in runs if run.state == "completed"]
-    assert len(set(completed)) == len(completed) == len(tally.read_text().split())
-    async with Hub(tmp_path / "third", postgres_url, resume=False) as third:
-        assert len((await third.runs.list(finished["thread_id"])).items) == 1
+            other.go_on()
+            await until(nothing_goes_on)
+        history = await begun(watching, asks)
+        assert {(run.state, run.text, run.attempt) for run in history} == {("completed", "went on", 1)}
+        assert len({run.due_at for run in history}) == len(history)
+        assert {run.id for run in held if run.author_id == asks} <= {run.run_id for run in history}
+        for run in history:
+            assert [chat.id for chat in (await watching.runs.list(run.thread_id)).items] == [run.run_id]
+        assert {run.state for run in await begun(watching, flows)} == {"completed"}
+        for run in await begun(watching, flows):
+            (node,) = (await watching.workflows.show(str(run.workflow_run_id)))["nodes"]
+            assert (node["output"], node["attempts"]) == ("went on", 1)
+            assert len((await watching.runs.list(node["detail"]["thread_id"])).items) == 1
+        ended = [run for task_id in counts for run in (await watching.tasks.runs(task_id, limit=500)).items]
+    done = [(run.task_id, run.due_at) for run in ended if run.state == "completed"]
+    # A script that was cut off has written its line or not, and is not run again.
+    cut = sum(run.state == "failed" for run in ended)
+    assert len(set(done)) == len(done)
+    assert len(done) <= len(tally.read_text().split()) <= len(done) + cut
 
 
-async def until(holds: Callable[[], bool]) -> None:
+async def begun(hub: Hub, task_id: str) -> list[TaskRun]:
+    """Its runs, without the times that passed before a hub was there."""
+    return [run for run in (await hub.tasks.runs(task_id, limit=500)).items if run.state != "missed"]
+
+
+async def open_runs(hub: Hub) -> list[Run]:
+    return [run for run in (await hub.runs.list(limit=500)).items if run.status is RunStatus.RUNNING]
+
+
+async def until(holds: Callable[[], Awaitable[bool]]) -> None:
     with anyio.fail_after(SOON_S):
-        while not holds():
+        while not await holds():
             await anyio.to_thread.run_sync(time.sleep, 0.02)

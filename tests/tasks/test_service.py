@@ -8,7 +8,13 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from manyhands.errors import ConflictError, InvalidError, NotAllowedError, NotFoundError
+from manyhands.errors import (
+    ConflictError,
+    InvalidError,
+    NotAllowedError,
+    NotFoundError,
+    UnavailableError,
+)
 from manyhands.tasks import store as rows
 from tests.tasks.conftest import SOON_S, Desk
 
@@ -59,17 +65,61 @@ async def test_a_script_that_fails_is_a_failure_with_its_words(desk: Desk) -> No
     assert "exit code 3" in str(run.error)
 
 
-async def test_a_prompt_can_have_a_worktree_for_each_run(desk: Desk) -> None:
+async def test_a_script_has_the_time_of_its_task_and_keeps_what_it_wrote(desk: Desk) -> None:
+    await desk.hub.settings.patch({"tool_timeout_max": 1000})
+    try:
+        longer = await desk.add(script="sleep 1.5; echo done", timeout_s=60)
+        shorter = await desk.add(script="echo begun; sleep 600", timeout_s=1, overlap="parallel")
+        await desk.until(desk.hours(1), "task.run_finished", 2)
+    finally:
+        await desk.hub.settings.patch({"tool_timeout_max": None})
+    assert (await desk.runs(longer))[0].state == "completed"
+    cut = (await desk.runs(shorter))[0]
+    assert (cut.state, "longer than its 1 seconds" in str(cut.error)) == ("failed", True)
+    assert "begun" in cut.text
+
+
+async def test_a_workflow_runs_with_the_inputs_of_the_task(desk: Desk) -> None:
+    text = (
+        "name: greet\ninputs: {who: string}\nnodes:\n"
+        "  - {id: say, type: bash, script: 'echo hello {{ inputs.who }} > said; test -e fine'}\n"
+    )
+    await desk.hub.workflows.save("add", text)
+    with pytest.raises(InvalidError, match="who") as refused:
+        await desk.add(workflow_name="greet")
+    assert refused.value.data["field"] == "workflow_inputs"
+    view = await desk.add(workflow_name="greet", workflow_inputs={"who": "you; ls"}, retries=1)
+    await desk.until(desk.hours(1), "task.run_retrying")
+    assert (desk.directory / "said").read_text() == "hello you; ls\n"
+    (desk.directory / "fine").touch()
+    run = (await desk.finish(lambda: desk.clock.advance(60), view))[0]
+    assert (run.state, run.attempt, run.workflow_run_id) == ("completed", 2, f"{run.id}.2")
+    ended = await desk.hub.workflows.get(str(run.workflow_run_id))
+    assert (ended.status, ended.authority, ended.attended) == ("completed", "schedule", False)
+    assert (await desk.hub.workflows.get(f"{run.id}.1")).status == "failed"
+
+
+async def test_a_prompt_has_one_worktree_a_run_even_if_the_hub_breaks_off_after_making_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for words in (
         ["init", "-q", "-b", "main"],
         ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first"],
     ):
         subprocess.run(["git", *words], cwd=desk.directory, check=True)  # noqa: ASYNC221
-    view = await desk.add(prompt="say fine", worktree=True)
-    run = (await desk.finish(desk.hours(1), view))[0]
+    make = desk.hub.threads.create_worktree
+
+    async def breaks_off(*given: Any, **more: Any) -> None:
+        await make(*given, **more)
+        raise UnavailableError("The hub broke off.")
+
+    view = await desk.add(prompt="say fine", worktree=True, retries=1)
+    monkeypatch.setattr(desk.hub.threads, "create_worktree", breaks_off)
+    await desk.until(desk.hours(1), "task.run_retrying")
+    run = (await desk.finish(lambda: desk.clock.advance(60), view))[0]
     thread = await desk.hub.channels.get(str(run.thread_id))
-    assert thread.worktree is not None
-    assert run.state == "completed"
+    assert (run.state, thread.worktree is not None) == ("completed", True)
+    assert [view.worktree.id for view in await desk.hub.threads.worktrees()] == [thread.id]
 
 
 async def test_the_model_and_the_budget_of_a_task_go_to_its_runs(desk: Desk) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from manyhands.models.types import ModelRequest, Reply
 from manyhands.testing.clock import FakeClock
 from manyhands.testing.scripted import Gate, ScriptedModel
 from manyhands.workflows.types import WorkflowRun
+from tests.durable.threads import start_engine
 from tests.postgres import PostgresServer
 
 SOON_S = 60
@@ -96,14 +96,6 @@ def no_task_stays_behind() -> None:
     """The hub outlives a test, and its tasks come and go; when it closes, its task group waits for all."""
 
 
-async def _warm(hub: Hub) -> None:
-    """Start the threads that come with use, so that they belong to no test."""
-    await hub.durable.find("nothing")
-    async with anyio.create_task_group() as group:
-        for _ in range(8):
-            group.start_soon(hub.store.read, lambda conn: time.sleep(0.05))
-
-
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 async def open_bench(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -118,7 +110,7 @@ async def open_bench(
             url = stack.enter_context(server.database())
         async with Hub(tmp_path_factory.mktemp("home"), url, clock=clock, model=model) as hub:
             made.append(Bench(hub, clock, Path()))
-            await _warm(hub)
+            await start_engine(hub)
             yield made[0]
 
 

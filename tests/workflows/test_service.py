@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import psutil
 import pytest
+from sqlalchemy import Connection
 
 from manyhands.approvals.types import ApprovalState
-from manyhands.errors import ConflictError, InvalidError, NotAllowedError, NotFoundError
+from manyhands.errors import ConflictError, InvalidError, NotAllowedError, NotFoundError, UnavailableError
+from manyhands.workflows import store as rows
+from manyhands.workflows.types import NodeRun, WorkflowRun
 from tests.workflows.conftest import Bench
 
 pytestmark = pytest.mark.anyio
@@ -409,6 +413,36 @@ async def test_a_project_hides_a_global_workflow_and_comments_stay(bench: Bench)
     assert "description: new" in text
     await bench.hub.workflows.delete_definition("shared", "project", directory)
     assert (await bench.hub.workflows.find("shared", directory)).scope == "global"
+
+
+async def test_what_steps_came_to_is_written_when_the_database_is_back(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away, refused, save = True, 0, rows.save
+
+    def refuse(conn: Connection, run: WorkflowRun, new: list[NodeRun], changed: list[NodeRun]) -> None:
+        nonlocal refused
+        if away and any(one.status.ended for one in changed):
+            refused += 1
+            raise UnavailableError("It is away.")
+        save(conn, run, new, changed)
+
+    async def is_refused() -> int:
+        await anyio.lowlevel.checkpoint()
+        return refused
+
+    async def has_ended() -> bool:
+        bench.clock.advance(1)
+        return (await bench.hub.workflows.get(run.id)).ended
+
+    monkeypatch.setattr(rows, "save", refuse)
+    scripts = [f"id: n{n}, type: bash, script: 'echo {n} >> log{n}'" for n in range(3)]
+    run = await bench.start(flow("away", *scripts))
+    await bench.when(is_refused)
+    away = False
+    await bench.when(has_ended)
+    assert (await bench.ended(run)).status == "completed"
+    assert [bench.made(f"log{n}") for n in range(3)] == [["0"], ["1"], ["2"]]
 
 
 async def test_many_nodes_side_by_side_and_in_a_chain_all_run(bench: Bench) -> None:

@@ -44,6 +44,9 @@ def bash(node_id: str, script: str = "echo", **more: str) -> str:
         (bash("a", "echo {{ inputs.nope }}"), "no input 'nope'; declare it", 7),
         (bash("a", "echo {{ nodes.nope.output }}"), "no node 'nope' here", 7),
         (bash("a", "echo {{ nope }}"), "no name 'nope'", 7),
+        (bash("a", "echo {{ nodes.a.output }}"), "nodes.a is this node itself", 7),
+        (bash("a", "echo {{ run.id.__class__ }}"), "sandbox of templates forbids '__class__'", 7),
+        (bash("a", "\"{% include 'x' %}\""), "cannot bring in another", 7),
         (bash("a", "echo {{ item }}"), "only in the body of a foreach", 7),
         (bash("a", "echo {{ iteration }}"), "only in a loop", 7),
         (bash("a", "'echo {{ x'"), "cannot be read", 7),
@@ -110,6 +113,16 @@ def test_what_may_not_be_meant_is_a_warning() -> None:
     said = [one.message for one in reading.problems]
     assert "the quotes round it are not needed" in said[0]
     assert "add 'a' to depends_on" in said[1]
+
+
+def test_the_line_of_every_node_is_known() -> None:
+    text = (
+        bash("a")
+        + "  - {id: l, type: loop, max_iterations: 2,\n     body: [{id: b, type: bash, script: x}]}\n"
+    )
+    lines = read(text).lines
+    assert (lines["nodes[0]"], lines["nodes[1]"], lines["nodes[1].body[0]"]) == (5, 8, 9)
+    assert read_definition({"name": "x", "nodes": []}).lines == {}
 
 
 def test_a_thousand_nodes_work_and_ten_thousand_are_refused() -> None:

@@ -75,6 +75,9 @@ class Verdict(schemas.Answer):
     ok: bool
     problems: list[WorkflowProblem]
     workflow: dict[str, Any] | None = None
+    lines: dict[str, int] = Field(
+        default_factory=dict, description="The line of each node, by its path: `nodes[2].body[0]`."
+    )
     dry_run: dict[str, Any] | None = None
 
 
@@ -161,11 +164,12 @@ class WorkflowNodeShown(schemas.Answer):
 
 
 class WholeWorkflowRun(schemas.Answer):
-    """A run with its nodes and the definition that it is pinned to."""
+    """A run with its nodes and the definition that it is pinned to. `subs`: those that it runs in turn."""
 
     run: WorkflowRunShown
     nodes: list[WorkflowNodeShown]
     workflow: dict[str, Any]
+    subs: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
 
 class WorkflowAnswer(schemas.Body):
@@ -286,6 +290,7 @@ async def validate_workflow(hub: HubOf, body: WorkflowToCheck) -> Verdict:
         ok=reading.definition is not None,
         problems=[WorkflowProblem(**one.wire()) for one in reading.problems],
         workflow=reading.data if isinstance(reading.data, dict) else None,
+        lines=dict(reading.lines),
         dry_run=dry,
     )
 

@@ -9,10 +9,21 @@ import click
 from manyhands.cli.channels import find_channel
 from manyhands.cli.client import Api, Json, pages, segment
 from manyhands.cli.command import HubGroup, json_option, pass_session, wide_option
-from manyhands.cli.output import Column, dim_style, done, print_json, print_table, say
+from manyhands.cli.output import (
+    Column,
+    dim_style,
+    done,
+    print_fields,
+    print_json,
+    print_table,
+    say,
+    shown_id,
+    state_style,
+)
 from manyhands.cli.session import Session
 from manyhands.cli.task_options import given_fields, task_options
-from manyhands.cli.terminal import one_line
+from manyhands.cli.terminal import many_lines, one_line
+from manyhands.cli.tool_log import moment
 from manyhands.errors import InvalidError, NotFoundError
 
 tasks = HubGroup(
@@ -27,14 +38,14 @@ tasks = HubGroup(
 TASKS = (
     Column("ID", style=dim_style),
     Column("NAME"),
-    Column("WHEN"),
+    Column("WHEN", flexible=True),
     Column("NEXT"),
-    Column("LAST"),
+    Column("LAST", style=state_style),
     Column("DOES", flexible=True),
 )
 RUNS = (
     Column("DUE"),
-    Column("STATE"),
+    Column("STATE", style=state_style),
     Column("TOOK"),
     Column("COST"),
     Column("RUN", style=dim_style),
@@ -56,13 +67,24 @@ def list_tasks(session: Session, channel: str | None, as_json: bool, wide: bool)
     elif not found:
         say('No tasks yet. Make one: manyhands tasks add CHANNEL "0 9 * * *" --prompt TEXT')
     else:
-        print_table(TASKS, [_row(task) for task in found], wide=wide)
+        print_table(TASKS, [_row(task, wide=wide) for task in found], wide=wide)
 
 
-def _row(task: Json) -> tuple[str, ...]:
-    following = (task["next_times"] or ["" if task["enabled"] else "off"])[0]
+def _row(task: Json, *, wide: bool) -> tuple[str, ...]:
+    following = "" if task["enabled"] else "off"
+    if task["next_times"]:
+        following = _when(task["next_times"][0])
     last = task["last_run"]["state"] if task.get("last_run") else ""
-    return (task["id"], task["name"], task["words"], following, last, _content(task))
+    return shown_id(task["id"], wide=wide), task["name"], task["words"], following, last, _content(task)
+
+
+def _when(text: str, before: str = "") -> str:
+    """A time to come as the clocks of the task's zone will show it."""
+    from datetime import datetime
+
+    at = datetime.fromisoformat(text)
+    seconds = ":%S" if at.second else ""
+    return f"{at:{before}%Y-%m-%d %H:%M{seconds}} {text[-6:] if at.utcoffset() else 'UTC'}"
 
 
 def _content(task: Json) -> str:
@@ -83,7 +105,7 @@ def _content(task: Json) -> str:
 @json_option
 @pass_session
 def add_task(session: Session, /, channel: str, schedule: str, as_json: bool, **options: Any) -> None:
-    """Make a task: SCHEDULE is a cron expression, an interval, a time, or the word manual."""
+    """Make a task. SCHEDULE: a cron expression, an interval, a time, or the word manual."""
     parent = find_channel(session.api, channel, make=True)
     fields = given_fields(options) | _schedule(schedule, options)
     _made(session.api.request("POST", "/tasks", {"channel_id": parent["id"], **fields}), as_json)
@@ -104,8 +126,8 @@ def _made(task: Json, as_json: bool) -> None:
 
 
 def _say_times(task: Json) -> None:
-    for moment in task["next_times"]:
-        say(f"  {moment}")
+    for following in task["next_times"]:
+        say(f"  {_when(following, '%a ')}")
     for note in task["notes"]:
         say(f"  {note}")
 
@@ -141,10 +163,35 @@ def show_task(session: Session, task: str, as_json: bool) -> None:
     _say_times(found)
     if last := found.get("last_run"):
         say(f"last run: {last['state']} {one_line(last.get('error') or '')}".rstrip())
-    for name in ("prompt", "workflow_name", "script"):
+    print_fields(_choices(found))
+    for name in ("prompt", "script"):
         if found.get(name):
             say("")
-            say(found[name])
+            say(many_lines(found[name]))
+
+
+def _choices(task: Json) -> list[tuple[str, str]]:
+    """What was chosen for it, as the options of `add` name it; what is not there is left out."""
+    import json
+
+    inputs = json.dumps(task["workflow_inputs"], ensure_ascii=False) if task["workflow_inputs"] else ""
+    fields = {
+        "workflow": task["workflow_name"],
+        "inputs": inputs,
+        "template": task["template_name"],
+        "model": task["model"],
+        "allow": ", ".join(task["allow"]),
+        "worktree": "for each run" if task["worktree"] else "",
+        "budget": f"${task['budget']}" if task["budget"] else "",
+        "conversation": task["conversation"] if task["does"] == "prompt" else "",
+        "overlap": task["overlap"],
+        "missed": f"{task['missed']} within {task['missed_window_s']} s",
+        "retries": f"{task['retries']}, first after {task['retry_delay_s']} s" if task["retries"] else "",
+        "max-failures": str(task["max_failures"] or "any number"),
+        "timeout": f"{task['timeout_s']} s",
+        "auto-delete": f"{task['auto_delete_sec']} s after a run" if task["auto_delete_sec"] else "",
+    }
+    return [(name, one_line(text or "")) for name, text in fields.items()]
 
 
 @tasks.command(
@@ -202,7 +249,7 @@ def disable_task(session: Session, task: str) -> None:
 def _switch(session: Session, task: str, *, enabled: bool) -> None:
     found = find_task(session.api, task)
     changed = session.api.request("PATCH", f"/tasks/{segment(found['id'])}", {"enabled": enabled})
-    following = f", next {changed['next_times'][0]}" if changed["next_times"] else ""
+    following = f", next {_when(changed['next_times'][0])}" if changed["next_times"] else ""
     done(f"{changed['name']} is {'on' if enabled else 'off'}{following}")
 
 
@@ -247,22 +294,28 @@ def task_history(session: Session, task: str, limit: int, as_json: bool, wide: b
     elif not runs:
         say("It has not run yet.")
     else:
-        print_table(RUNS, [_run_row(run) for run in runs], wide=wide)
+        print_table(RUNS, [_run_row(run, wide=wide) for run in runs], wide=wide)
 
 
-def _run_row(run: Json) -> tuple[str, ...]:
+def _run_row(run: Json, *, wide: bool) -> tuple[str, ...]:
     took = f"{run['duration_s']:.1f} s" if run.get("duration_s") is not None else ""
     cost = f"${run['cost']:.4f}" if run.get("cost") is not None else ""
     leads = run.get("run_id") or run.get("workflow_run_id") or ""
     words = run.get("error") or run.get("note") or run.get("text") or ""
-    return (run["due_at"], run["state"], took, cost, leads, one_line(words))
+    leads = shown_id(leads, wide=wide) if leads else ""
+    return (moment(run["due_at"]), run["state"], took, cost, leads, one_line(words[:1000]))
 
 
 def find_task(api: Api, wanted: str) -> Json:
-    """A task by its id, its name or its template name."""
+    """A task by its id or the end of it, its name or its template name."""
     if wanted.startswith("task_"):
         return dict(api.request("GET", f"/tasks/{segment(wanted)}"))
-    fits = [task for task in pages(api, "/tasks") if wanted in (task["name"], task.get("template_name"))]
+    ending = wanted.removeprefix("…") if wanted.startswith("…") else None
+    fits = [
+        task
+        for task in pages(api, "/tasks")
+        if wanted in (task["name"], task.get("template_name")) or (ending and task["id"].endswith(ending))
+    ]
     if not fits:
         raise NotFoundError(f"There is no task {wanted!r}.", hint="`manyhands tasks list` shows them.")
     if len(fits) > 1:

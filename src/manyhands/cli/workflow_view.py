@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from manyhands.cli.client import Api, Json, segment
 from manyhands.cli.feed import Feed
@@ -40,7 +41,7 @@ def print_node(node: Json, depth: int = 0) -> None:
     say(f"{'  ' * depth}{node['id']} [{node['type']}] {state}{one_line(why)}")
     for name, value in (node["inputs"] or {}).items():
         open_one = " (known at run time)" if name in node["unknown"] else ""
-        say(f"{'  ' * depth}    {name}: {one_line(str(value))}{open_one}")
+        say(f"{'  ' * depth}    {name}: {one_line(_text(value))}{open_one}")
     for inner in node.get("body", ()):
         print_node(inner, depth + 1)
 
@@ -57,7 +58,13 @@ def print_run(found: Json) -> None:
         if node["status"] == "waiting":
             asks = (node["inputs"] or {}).get("message") or "It waits for you."
             say(f"{node['id']} asks: {one_line(str(asks))}")
-            say(f"  manyhands workflows approve {run['id']} RESPONSE --node {node['id']}")
+            say(f"  manyhands workflows approve {run['id']} RESPONSE --node {node['id']} (or reject)")
+
+
+def _text(value: Any) -> str:
+    import json
+
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _painted(status: str) -> str:
@@ -70,7 +77,7 @@ def _line(node: Json) -> str:
     more = node["error"] or node["reason"]
     if more is None and node["status"] == "success":
         more = node["output"]
-    said = "" if more in (None, "") else f": {one_line(str(more))[:200]}"
+    said = "" if more in (None, "") else f": {one_line(_text(more)[:1000])[:200]}"
     sign = paint(_SIGNS.get(node["status"], "·"), *STATE_STYLES.get(node["status"], ()))
     return f"  {'  ' * depth}{sign} {node['id']} {node['status']}{again}{said}"
 

@@ -13,9 +13,20 @@ from manyhands.cli.channels import absolute, find_channel
 from manyhands.cli.client import Api, Json, pages, segment
 from manyhands.cli.command import HubGroup, json_option, pass_session, wide_option
 from manyhands.cli.json_input import read_object
-from manyhands.cli.output import Column, dim_style, done, print_json, print_table, say, state_style, warn
+from manyhands.cli.output import (
+    Column,
+    dim_style,
+    done,
+    print_json,
+    print_table,
+    say,
+    shown_id,
+    state_style,
+    warn,
+)
 from manyhands.cli.session import Session
 from manyhands.cli.terminal import many_lines, one_line
+from manyhands.cli.tool_log import moment
 from manyhands.cli.workflow_view import follow_run, print_node, print_problems, print_run
 from manyhands.errors import InvalidError, NotFoundError
 
@@ -29,6 +40,9 @@ workflows = HubGroup(
         "manyhands workflows approve wfr_01jc… 'Looks good.'",
     ],
 )
+RECENT = 500
+ENDS_S = 90.0
+"""How long a run may take to be stopped."""
 DEFINITIONS = (
     Column("NAME"),
     Column("SCOPE", style=dim_style),
@@ -41,7 +55,7 @@ RUNS = (
     Column("WORKFLOW"),
     Column("STATUS", style=state_style),
     Column("BEGAN"),
-    Column("NODES"),
+    Column("NODES", flexible=True),
     Column("ERROR", flexible=True),
 )
 _dir = click.option("--dir", "directory", metavar="DIR", help="The project whose workflows are meant (.).")
@@ -83,7 +97,7 @@ def _row(one: Json) -> tuple[str, ...]:
 @json_option
 @pass_session
 def list_examples(session: Session, name: str | None, as_json: bool) -> None:
-    """The workflows that ship as examples, or the text of one: save it, perhaps changed, to run it."""
+    """The workflows that ship as examples, or the text of one. Save it, perhaps changed, to run it."""
     found = session.api.request("GET", "/workflows/examples")["items"]
     if name is not None:
         found = [one for one in found if one["name"] == name]
@@ -163,18 +177,25 @@ def _everything(api: Api, directory: str) -> list[Json]:
     return [*pages(api, "/workflows"), *pages(api, "/workflows", query={"dir_path": directory})]
 
 
-@workflows.command("delete", examples=["manyhands workflows delete review"])
-@click.argument("name")
+@workflows.command(
+    "delete", examples=["manyhands workflows delete review", "manyhands workflows delete wfr_01jc…"]
+)
+@click.argument("what")
 @_scope
 @_dir
 @pass_session
-def delete_workflow(session: Session, name: str, scope: str | None, directory: str | None) -> None:
-    """Delete a definition; runs of it go on."""
+def delete_workflow(session: Session, what: str, scope: str | None, directory: str | None) -> None:
+    """Delete a definition by its name; runs of it go on. Or a run by its id; it is cancelled first."""
+    if _is_run(what):
+        run_id = full_id(session.api, what)
+        session.api.request("DELETE", f"/workflows/runs/{segment(run_id)}", timeout=ENDS_S)
+        done(f"run {run_id} is deleted")
+        return
     query: Json = {"dir_path": absolute(directory or ".")}
     if scope:
         query["scope"] = scope
-    session.api.request("DELETE", f"/workflows/{segment(name)}", query=query)
-    done(f"{name} is deleted")
+    session.api.request("DELETE", f"/workflows/{segment(what)}", query=query)
+    done(f"{what} is deleted")
 
 
 # --- runs
@@ -251,13 +272,13 @@ def list_runs(
     elif not found:
         say("No runs yet. Start one: manyhands workflows run NAME")
     else:
-        print_table(RUNS, [_run_row(one) for one in found], wide=wide)
+        print_table(RUNS, [_run_row(one, wide=wide) for one in found], wide=wide)
 
 
-def _run_row(run: Json) -> tuple[str, ...]:
+def _run_row(run: Json, *, wide: bool) -> tuple[str, ...]:
     nodes = ", ".join(f"{count} {status}" for status, count in sorted(run["nodes"].items()))
-    began = run["created_at"][:19].replace("T", " ")
-    return run["id"], run["workflow_name"], run["status"], began, nodes, run["error"] or ""
+    shown = shown_id(run["id"], wide=wide), run["workflow_name"], run["status"], moment(run["created_at"])
+    return *shown, nodes, run["error"] or ""
 
 
 @workflows.command("show", examples=["manyhands workflows show review", "manyhands workflows show wfr_01jc…"])
@@ -267,7 +288,7 @@ def _run_row(run: Json) -> tuple[str, ...]:
 @pass_session
 def show_workflow(session: Session, what: str, directory: str | None, as_json: bool) -> None:
     """A run by its id, or the text of a workflow by its name."""
-    if not what.startswith("wfr_"):
+    if not _is_run(what):
         query = {"dir_path": absolute(directory or ".")}
         found = session.api.request("GET", f"/workflows/{segment(what)}", query=query)
         if as_json:
@@ -276,11 +297,31 @@ def show_workflow(session: Session, what: str, directory: str | None, as_json: b
             print_problems(found["problems"], found["path"])
             click.echo(many_lines(found["text"]), nl=not found["text"].endswith("\n"))
         return
-    found = session.api.request("GET", f"/workflows/runs/{segment(what)}")
+    found = session.api.request("GET", f"/workflows/runs/{segment(full_id(session.api, what))}")
     if as_json:
         print_json(found)
     else:
         print_run(found)
+
+
+def _is_run(what: str) -> bool:
+    """Whether an id of a run is meant: no name begins like one, nor has the dots of a task's runs."""
+    return what.startswith(("wfr_", "…")) or "." in what
+
+
+def full_id(api: Api, wanted: str) -> str:
+    """The id of the run that is meant: this one, or the recent one whose id ends so."""
+    if wanted.startswith(("wfr_", "task_")):
+        return wanted
+    ending = wanted.removeprefix("…")
+    recent = api.request("GET", "/workflows/runs", query={"limit": RECENT})["items"]
+    same = [str(run["id"]) for run in recent if run["id"].endswith(ending)]
+    if len(same) != 1:
+        found = "Several runs have" if same else "No recent run has"
+        raise NotFoundError(
+            f"{found} an id that ends in {ending}.", hint="`manyhands workflows runs --wide` shows whole ids."
+        )
+    return same[0]
 
 
 def _answer(
@@ -293,6 +334,7 @@ def _answer(
     as_json: bool,
 ) -> int:
     body = {"decision": decision, "response": response, "node_id": node}
+    run_id = full_id(session.api, run_id)
 
     def answer() -> str:
         session.api.request("POST", f"/workflows/runs/{segment(run_id)}/resume", body)
@@ -338,7 +380,8 @@ def reject(
 @pass_session
 def cancel(session: Session, run_id: str, as_json: bool) -> None:
     """Stop a run with everything that it started."""
-    run = session.api.request("POST", f"/workflows/runs/{segment(run_id)}/cancel", timeout=90.0)
+    path = f"/workflows/runs/{segment(full_id(session.api, run_id))}/cancel"
+    run = session.api.request("POST", path, timeout=ENDS_S)
     if as_json:
         print_json(run)
     else:
@@ -358,8 +401,9 @@ def cancel(session: Session, run_id: str, as_json: bool) -> None:
 def retry(
     session: Session, run_id: str, from_node: str | None, from_start: bool, no_wait: bool, as_json: bool
 ) -> int:
-    """Go on with a run that has ended: where it failed, at a node, or from the start."""
+    """Go on with a run that has ended. It begins where it failed, at a node, or from the start."""
     body = {"from_node": from_node, "from_failed": not from_start}
+    run_id = full_id(session.api, run_id)
 
     def again() -> str:
         session.api.request("POST", f"/workflows/runs/{segment(run_id)}/retry", body)

@@ -14,18 +14,18 @@ import sqlite3
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import anyio.to_thread
-from dbos import DBOS, DBOSConfig, SetWorkflowID, WorkflowStatus
-from dbos._context import _dbos_context_var
-from dbos._core import WorkflowHandleAsyncTask
+from dbos import DBOS, DBOSConfig, WorkflowStatus
+from dbos._context import DBOSContext, _dbos_context_var
 from dbos._error import DBOSWorkflowCancelledError
 
-from manyhands.durable.serialization import JsonSerializer
-from manyhands.durable.types import Failure, State, Work
+from manyhands.durable.records import Records
+from manyhands.durable.serialization import NAME, JsonSerializer
+from manyhands.durable.types import Failure, Order, State, Work
 from manyhands.errors import ConflictError
 from manyhands.store.urls import is_sqlite, sqlite_path
 
@@ -42,6 +42,9 @@ LATEST_ENDED_S = 20.0
 _one_per_process = threading.Lock()
 Dispatch = Callable[[str, str, Any], Awaitable[Any]]
 """Called with the kind of work, its id and its payload."""
+Began = Callable[[Order, str], None]
+"""Called with work that is stored, and the token that says that it is this process's."""
+Step = Callable[[str, Callable[[], Awaitable[Any]]], Awaitable[Any]]
 
 
 class Cancelled(Exception):
@@ -53,19 +56,19 @@ class Bound:
     """DBOS while it runs."""
 
     dbos: DBOS
-    work: Callable[[str, Any], Awaitable[Any]]
+    records: Records
 
-    async def start(self, kind: str, work_id: str, payload: Any) -> asyncio.Future[Any] | None:
-        """Stored when this returns. The future ends with the work; nothing when it was there before."""
-        with _outside(), SetWorkflowID(work_id):
-            handle: object = await DBOS.start_workflow_async(self.work, kind, payload)  # type: ignore[arg-type]
-        return handle.task if isinstance(handle, WorkflowHandleAsyncTask) else None
+    def steps(self, work_id: str, owner: str) -> Step:
+        """How work that began here records its steps: it has a place among them, like what DBOS calls."""
+        context = DBOSContext()
+        context.start_workflow(work_id, {"name": WORKFLOW, "operationType": "workflow"})
+        context.owner_xid = owner
 
-    async def step(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
-        async def call() -> Any:
-            return await work()
+        async def step(name: str, work: Callable[[], Awaitable[Any]]) -> Any:
+            with _within(context):
+                return await record_step(name, work)
 
-        return await DBOS.run_step_async({"name": name}, call)
+        return step
 
     async def cancel(self, work_ids: Sequence[str]) -> None:
         with _outside():
@@ -104,8 +107,17 @@ class Bound:
         return [status.workflow_id for status in found]
 
 
+async def record_step(name: str, work: Callable[[], Awaitable[Any]]) -> Any:
+    """A step of the work that DBOS has called here."""
+
+    async def call() -> Any:
+        return await work()
+
+    return await DBOS.run_step_async({"name": name}, call)
+
+
 @asynccontextmanager
-async def bound(url: str, executor_id: str, dispatch: Dispatch) -> AsyncIterator[Bound]:
+async def bound(url: str, executor_id: str, dispatch: Dispatch, began: Began) -> AsyncIterator[Bound]:
     """DBOS on this loop, from launch to the end of its threads."""
     if not _one_per_process.acquire(blocking=False):
         raise ConflictError(
@@ -114,16 +126,22 @@ async def bound(url: str, executor_id: str, dispatch: Dispatch) -> AsyncIterator
         )
     try:
         with _own_logger():
-            instance = await _launch(url, executor_id, _register(dispatch))
+            _register(dispatch)
+            instance = await _launch(url, executor_id)
+            records = Records(instance, _head(executor_id), began)
             try:
-                yield instance
+                await records.open()
+                yield Bound(instance, records)
             finally:
-                await _end(instance.dbos)
+                await records.close()
+                await _end(instance)
     finally:
         _one_per_process.release()
 
 
-def _register(dispatch: Dispatch) -> Callable[[str, Any], Awaitable[Any]]:
+def _register(dispatch: Dispatch) -> None:
+    """What DBOS calls for work that it found open; what begins here is not called by it."""
+
     @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)
     async def work(kind: str, payload: Any) -> Any:
         work_id = DBOS.workflow_id
@@ -133,10 +151,23 @@ def _register(dispatch: Dispatch) -> Callable[[str, Any], Awaitable[Any]]:
         except Cancelled as error:
             raise DBOSWorkflowCancelledError(f"{work_id} was cancelled.") from error
 
-    return work
+
+def _head(executor_id: str) -> dict[str, Any]:
+    """What a row of work that begins has, whatever the work is."""
+    return {
+        "status": "PENDING",
+        "name": WORKFLOW,
+        "executor_id": executor_id,
+        "application_name": APPLICATION,
+        "application_version": VERSION,
+        "application_id": "",
+        "recovery_attempts": 1,
+        "priority": 0,
+        "serialization": NAME,
+    }
 
 
-async def _launch(url: str, executor_id: str, work: Callable[[str, Any], Awaitable[Any]]) -> Bound:
+async def _launch(url: str, executor_id: str) -> DBOS:
     loop = asyncio.get_running_loop()
 
     def launch() -> DBOS:
@@ -148,7 +179,7 @@ async def _launch(url: str, executor_id: str, work: Callable[[str, Any], Awaitab
         return instance
 
     try:
-        return Bound(await anyio.to_thread.run_sync(launch), work)
+        return await anyio.to_thread.run_sync(launch)
     except BaseException:
         await anyio.to_thread.run_sync(lambda: DBOS.destroy(destroy_registry=True))
         raise
@@ -194,10 +225,14 @@ async def _end(instance: DBOS) -> None:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(thread_name_prefix="asyncio"))
 
 
-@contextmanager
-def _outside() -> Iterator[None]:
+def _outside() -> AbstractContextManager[None]:
     """Away from the workflow that this is called in, if any."""
-    token = _dbos_context_var.set(None)
+    return _within(None)
+
+
+@contextmanager
+def _within(context: DBOSContext | None) -> Iterator[None]:
+    token = _dbos_context_var.set(context)
     try:
         yield
     finally:

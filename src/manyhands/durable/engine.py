@@ -7,19 +7,21 @@ those that died. What the work is, whoever registers it knows.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
-from anyio.abc import TaskStatus
+from anyio.abc import TaskGroup, TaskStatus
 
 from manyhands.clock import Clock, rfc3339
 from manyhands.durable import leases
-from manyhands.durable.types import Function, Work
+from manyhands.durable.types import Function, Order, Work
 from manyhands.errors import ManyhandsError, NotFoundError, UnavailableError
 from manyhands.home import Home
 from manyhands.ids import new_id
@@ -28,7 +30,7 @@ from manyhands.store.engine import Store
 from manyhands.store.urls import is_sqlite
 
 if TYPE_CHECKING:
-    from manyhands.durable.binding import Bound
+    from manyhands.durable.binding import Bound, Step
 
 log = logging.getLogger(__name__)
 
@@ -48,16 +50,23 @@ class _Going:
 
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     ended: anyio.Event = field(default_factory=anyio.Event)
+    """Its function has returned."""
+    recorded: anyio.Event = field(default_factory=anyio.Event)
+    """That is stored, or will not be from here."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Activation:
     id: str
     payload: Any
-    _bound: Bound
+    _steps: Callable[[], Step]
+    followers: list[Order] = field(default_factory=list)
 
     async def step(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
-        return await self._bound.step(name, work)
+        return await self._steps()(name, work)
+
+    def follow_with(self, orders: Sequence[Order]) -> None:
+        self.followers.extend(orders)
 
 
 def durable_url(home: Home, database_url: str) -> str:
@@ -82,9 +91,8 @@ class DurableEngine:
         self._home = home
         self._resume = resume
         self._functions: dict[str, Function] = {}
-        self._mine: set[str] = set()
         self._going: dict[str, _Going] = {}
-        self._futures: dict[str, asyncio.Future[Any]] = {}
+        self._hands: TaskGroup | None = None
         self._bound: Bound | None = None
         self._wanted = anyio.Event()
         self._there = anyio.Event()
@@ -109,12 +117,14 @@ class DurableEngine:
         """Serve until cancelled. DBOS is started with the first work, or when an earlier hub had some."""
         if self._resume and (self._home or await self._store.read(leases.any_registered)):
             self._wanted.set()  # where several share a database, each is there to take over from the others
-        with self._life:
-            task_status.started()
-            try:
-                await self._serve_for_ever()
-            finally:
-                self._ended.set()
+        async with anyio.create_task_group() as self._hands:
+            with self._life:
+                task_status.started()
+                try:
+                    await self._serve_for_ever()
+                finally:
+                    self._ended.set()
+            self._hands.cancel_scope.cancel()  # whoever still waits for a database that does not answer
 
     async def close(self) -> None:
         """Stop what goes on here, without an end on its record; before the services that it uses are gone."""
@@ -149,7 +159,7 @@ class DurableEngine:
         await self._register_executor()
         async with (
             self._forgotten_unless_launched(),
-            binding.bound(self._url, self.executor_id, self._dispatch) as self._bound,
+            binding.bound(self._url, self.executor_id, self._dispatch, self._began) as self._bound,
         ):
             self._launched, self._trouble = True, None
             self._there.set()
@@ -178,7 +188,7 @@ class DurableEngine:
         for one in going:
             one.scope.cancel()
         for one in going:
-            await one.ended.wait()
+            await one.recorded.wait()
 
     # --- leases
 
@@ -243,36 +253,86 @@ class DurableEngine:
 
     # --- doing
 
+    def _began(self, order: Order, owner: str) -> None:
+        """Work is stored as ours: now it is done."""
+        assert self._hands is not None, "only a running engine stores work"
+        assert self._bound is not None, "only a running engine stores work"
+        if not self._closing:  # else it stays open for the next hub
+            self._going[order.id] = _Going()
+            self._hands.start_soon(self._do, self._bound, order, owner)
+
+    async def _do(self, bound: Bound, order: Order, owner: str) -> None:
+        """Work that began here, and the record of its end."""
+        from manyhands.durable.records import End
+
+        activation = _Activation(order.id, order.payload, cache(partial(bound.steps, order.id, owner)))
+        going = self._going[order.id]
+        try:
+            answer = await self._go(order.kind, activation, going)
+            ends = [] if answer is None else [End(order.id, owner, answer)]
+            if ends or not self._closing:
+                await bound.records.write(activation.followers, ends)
+        except Exception as error:  # border: it is open on record, and whoever comes next goes on with it
+            log.warning("%s stays open: its end could not be recorded", order.id, exc_info=error)
+        except (
+            asyncio.CancelledError
+        ):  # this task is over either way; passed on, it would end those of others
+            log.debug("%s stays open", order.id)
+        finally:
+            self._settle(order.id, going)
+
     async def _dispatch(self, kind: str, work_id: str, payload: Any) -> Any:
-        if self._closing or not (self._resume or work_id in self._mine):
+        """Work that was open on record, called by DBOS, which records its end as well."""
+        if not self._takes_over():
             raise asyncio.CancelledError  # stays open for a hub that goes on with old work
-        from manyhands.durable.binding import Cancelled
+        from manyhands.durable.binding import Cancelled, record_step
 
         going = self._going[work_id] = _Going()
+        activation = _Activation(work_id, payload, lambda: record_step)
+        try:
+            answer = await self._go(kind, activation, going)
+        finally:
+            self._settle(work_id, going)
+        if answer is None and self._closing:
+            raise asyncio.CancelledError
+        await self.start_all(activation.followers)
+        if answer is None:
+            raise Cancelled
+        return json.loads(answer)
+
+    def _takes_over(self) -> bool:
+        return self._resume and not self._closing
+
+    async def _go(self, kind: str, activation: _Activation, going: _Going) -> str | None:
+        """What the work answered, as JSON; nothing when it was cancelled."""
         try:
             with going.scope:
-                return await self._answer(kind, work_id, payload)
+                return await self._answer(kind, activation)
         finally:
-            self._going.pop(work_id, None)
             going.ended.set()
-        if self._closing:
-            raise asyncio.CancelledError
-        raise Cancelled
+        return None
 
-    async def _answer(self, kind: str, work_id: str, payload: Any) -> dict[str, Any]:
-        assert self._bound is not None
+    def _settle(self, work_id: str, going: _Going) -> None:
+        if self._going.get(work_id) is going:
+            del self._going[work_id]
+        going.recorded.set()
+
+    async def _answer(self, kind: str, activation: _Activation) -> str:
+        from manyhands.durable.serialization import encode
+
         function = self._functions.get(kind)
         if function is None:
-            return _failed("not_found", f"This version of the hub knows no work of the kind {kind!r}.")
+            said = f"This version of the hub knows no work of the kind {kind!r}."
+            return encode({"error": {"code": "not_found", "message": said}})
         try:
-            return {"value": await function(_Activation(work_id, payload, self._bound))}
+            return encode({"value": await function(activation)})
         except ManyhandsError as error:
-            return _failed(error.code, str(error))
+            return encode({"error": {"code": error.code, "message": str(error)}})
         except Exception as error:  # border: whatever goes wrong is the work's outcome
             if type(error).__module__.startswith("dbos."):
                 raise
-            log.exception("%s failed", work_id)
-            return _failed("error", f"{type(error).__name__}: {error}")
+            log.exception("%s failed", activation.id)
+            return encode({"error": {"code": "error", "message": f"{type(error).__name__}: {error}"}})
 
     async def _ready(self) -> Bound:
         self._wanted.set()
@@ -293,20 +353,16 @@ class DurableEngine:
 
         The id makes it once: the answer is whether this call did. May be called within other work.
         """
-        if kind not in self._functions:
-            raise NotFoundError(f"Nobody does work of the kind {kind!r}.", hint="Register it first.")
-        bound = await self._ready()
-        self._mine.add(work_id)
-        future = await bound.start(kind, work_id, payload)
-        if future is None:
-            return False
-        self._futures[work_id] = future
-        future.add_done_callback(lambda _: self._forget_future(work_id))
-        return True
+        return bool(await self.start_all([Order(kind, work_id, payload)]))
 
-    def _forget_future(self, work_id: str) -> None:
-        self._futures.pop(work_id, None)
-        self._mine.discard(work_id)
+    async def start_all(self, orders: Sequence[Order]) -> set[str]:
+        """Begin several at once, as `start` does; the answer is the ids of those that this call began."""
+        for order in orders:
+            if order.kind not in self._functions:
+                raise NotFoundError(
+                    f"Nobody does work of the kind {order.kind!r}.", hint="Register it first."
+                )
+        return await (await self._ready()).records.write(orders) if orders else set()
 
     async def find(self, work_id: str) -> Work | None:
         return (await self.find_all([work_id])).get(work_id)
@@ -322,8 +378,8 @@ class DurableEngine:
     async def wait(self, work_id: str) -> Work:
         """Until it has ended, here or elsewhere. Costs nothing for work of this process."""
         while True:
-            if future := self._futures.get(work_id):
-                await asyncio.wait({future})
+            if going := self._going.get(work_id):
+                await going.recorded.wait()
             work = await self.find(work_id)
             if work is None:
                 raise NotFoundError(f"There is no work {work_id!r}.")
@@ -348,7 +404,8 @@ class DurableEngine:
 
     def is_going(self, work_id: str) -> bool:
         """Whether it goes on in this process."""
-        return work_id in self._going
+        going = self._going.get(work_id)
+        return going is not None and not going.ended.is_set()
 
     async def forget(self, work_ids: Sequence[str]) -> None:
         """Remove the records of ended work."""
@@ -362,7 +419,3 @@ class DurableEngine:
             await bound.forget(found)
             gone += len(found)
         return gone
-
-
-def _failed(code: str, message: str) -> dict[str, Any]:
-    return {"error": {"code": code, "message": message}}

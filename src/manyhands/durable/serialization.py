@@ -7,7 +7,12 @@ from typing import Any
 
 from dbos import Serializer
 
+NAME = "manyhands_json"
 _ERROR = "__error__"
+
+
+def encode(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 class JsonSerializer(Serializer):
@@ -16,7 +21,7 @@ class JsonSerializer(Serializer):
     def serialize(self, data: Any) -> str:
         if isinstance(data, BaseException):
             data = {_ERROR: {"kind": type(data).__name__, "message": str(data)}}
-        return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+        return encode(data)
 
     def deserialize(self, serialized_data: str) -> Any:
         value = json.loads(serialized_data)
@@ -25,7 +30,7 @@ class JsonSerializer(Serializer):
         return value
 
     def name(self) -> str:
-        return "manyhands_json"
+        return NAME
 
 
 class RecordedError(Exception):

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 State = Literal["running", "finished", "failed", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Work that is to be done. Its id makes it once; the payload is JSON."""
+
+    kind: str
+    id: str
+    payload: Any = None
 
 
 class Activation(Protocol):
@@ -27,6 +36,10 @@ class Activation(Protocol):
 
         Steps are told apart by the order of their calls, so they must come in the same order every time.
         """
+        ...
+
+    def follow_with(self, orders: Sequence[Order]) -> None:
+        """Begin these with the end of this work: one commit has both. After a crash before it, neither."""
         ...
 
 

@@ -8,25 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Literal
 
 import anyio
 from sqlalchemy import Connection
 
-from manyhands.chat.types import Run, RunOptions, RunStatus
+from manyhands.chat.types import Channel, Run, RunOptions, RunStatus
 from manyhands.clock import Clock
 from manyhands.errors import ManyhandsError, NotConfiguredError, NotFoundError
 from manyhands.events import Event, EventBus
 from manyhands.store.engine import Store
 from manyhands.tasks import store as rows
-from manyhands.tasks.neighbours import Neighbours
+from manyhands.tasks.neighbours import Neighbours, WorkflowRun, Workflows
 from manyhands.tasks.rules import NOTHING_TO_REPORT
 from manyhands.tasks.types import Task, TaskRun
 from manyhands.tools.types import CallContext
 
 LONGEST_TEXT = 20_000
 LOOK_S = 5.0
+SCRIPT_ENDS_S = 30
+"""A script's time is the command's own, so that what it wrote is kept; this stands behind that."""
 _QUIET = (
     "\n\nIf there is nothing that the person needs to know, let your last answer be exactly: "
     + NOTHING_TO_REPORT
@@ -53,24 +54,23 @@ class Performer:
         self._clock = clock
         self._near = neighbours
         self._ends: dict[str, anyio.Event] = {}
-        bus.observe(self._follow_runs)
+        bus.observe(self._follow_runs, "run.finished")
 
     async def perform(self, task: Task, run: TaskRun, again: bool) -> Outcome:
         """One attempt to its end. `again`: an earlier hub had begun it."""
         try:
-            with anyio.fail_after(task.timeout_s):
-                match task.does:
-                    case "prompt":
+            match task.does:
+                case "prompt":
+                    with anyio.fail_after(task.timeout_s):
                         return await self._prompt(task, run)
-                    case "workflow":
-                        return await self._workflow(task, run)
-                    case "script":
+                case "workflow":
+                    return await self._workflow(task, run)
+                case "script":
+                    with anyio.fail_after(task.timeout_s + SCRIPT_ENDS_S):
                         return await self._script(task, run, again)
         except TimeoutError:
             await self.stop(run)
-            return Outcome(
-                "failed", error=f"It took longer than its {task.timeout_s} seconds and was stopped."
-            )
+            return Outcome("failed", error=_too_long(task))
         except ManyhandsError as error:
             return Outcome("failed", error=str(error))
 
@@ -133,20 +133,19 @@ class Performer:
             await self._store.write(lambda conn: rows.update_run(conn, run.id, {"thread_id": known}))
             return known
         name = task.name if task.conversation == "same" else f"{task.name} {run.due_at:%Y-%m-%d %H:%M}"
+
+        def note(conn: Connection, made: Channel) -> None:
+            rows.update_run(conn, run.id, {"thread_id": made.id})
+            if task.conversation == "same":
+                rows.update_task(conn, task.id, {"thread_id": made.id})
+
         if task.worktree:
             thread = await self._near.threads.create_worktree(
-                task.channel_id, None, name[:80], author_id=task.id, speaker="schedule"
+                task.channel_id, None, name[:80], author_id=task.id, speaker="schedule", also=note
             )
-            await self._store.write(lambda conn: rows.update_run(conn, run.id, {"thread_id": thread.id}))
             return thread.id
         fresh = await self._near.channels.thread_of(task.channel_id, name[:200])
-
-        def also(conn: Connection) -> None:
-            rows.update_run(conn, run.id, {"thread_id": fresh.id})
-            if task.conversation == "same":
-                rows.update_task(conn, task.id, {"thread_id": fresh.id})
-
-        await self._near.channels.add(fresh, also)
+        await self._near.channels.add(fresh, lambda conn: note(conn, fresh))
         return fresh.id
 
     async def _exists(self, channel_id: str) -> bool:
@@ -189,7 +188,7 @@ class Performer:
             authority="schedule",
             attended=False,
         )
-        ended = await workflows.wait(begun.id)
+        ended = await ended_workflow(workflows, begun.id, task.timeout_s)
         if ended.status == "completed":
             return Outcome("completed")
         if ended.status == "cancelled":
@@ -199,11 +198,17 @@ class Performer:
     async def _script(self, task: Task, run: TaskRun, again: bool) -> Outcome:
         if again:
             return Outcome("failed", error="The hub ended while the script ran; it was not run again.")
-        context = CallContext(channel_id=task.channel_id, author_id=task.id, attended=False, direct=True)
-        milliseconds = round(timedelta(seconds=task.timeout_s).total_seconds() * 1000)
-        arguments = {"command": task.script, "timeout_ms": min(milliseconds, 3_600_000)}
-        record = await self._near.tools.call("run_command", arguments, context)
+        context = CallContext(
+            channel_id=task.channel_id,
+            author_id=task.id,
+            attended=False,
+            direct=True,
+            granted_ms=task.timeout_s * 1000,
+        )
+        record = await self._near.tools.call("run_command", {"command": task.script}, context)
         text = _cut(record.result or "")
+        if record.status == "timeout":
+            return Outcome("failed", text, error=_too_long(task))
         if record.status == "success":
             return Outcome("completed", text)
         if record.status == "cancelled":
@@ -211,6 +216,24 @@ class Performer:
         return Outcome(
             "failed", text, error=record.error or (text.splitlines() or ["The script failed."])[-1]
         )
+
+
+async def ended_workflow(workflows: Workflows, run_id: str, timeout_s: float) -> WorkflowRun:
+    """Wait for it. Its time does not run while it waits for a person, who may take days."""
+    left = timeout_s
+    while True:
+        began = anyio.current_time()
+        with anyio.fail_after(left):
+            run = await workflows.wait(run_id, until_paused=True)
+        left -= anyio.current_time() - began
+        if run.status != "paused":
+            return run
+        while (await workflows.get(run_id)).status == "paused":  # noqa: ASYNC110 - it may be elsewhere
+            await anyio.sleep(LOOK_S)
+
+
+def _too_long(task: Task) -> str:
+    return f"It took longer than its {task.timeout_s} seconds and was stopped."
 
 
 def _cut(text: str) -> str:

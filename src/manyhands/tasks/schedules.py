@@ -53,7 +53,9 @@ class Schedule:
         if self.cron is not None:
             return say_cron(self.cron) + zone
         if self.every is not None:
-            return f"every {say_interval(self.every)}".replace("every 1 ", "every ")
+            length = say_interval(self.every)
+            alone = length.removeprefix("1 ")  # `every hour`, and `every 1 hour 30 minutes`
+            return f"every {length if ' ' in alone else alone}"
         if self.at is not None:
             return f"once on {self.at.astimezone(self.zone):%Y-%m-%d at %H:%M:%S}{zone}"
         return "only when somebody starts it"
@@ -179,8 +181,8 @@ def check_coming(schedule: Schedule, now: datetime, jitter_s: int = 0) -> None:
 def preview(schedule: Schedule, now: datetime, anchor: datetime | None = None) -> Preview:
     """In words, the next five times in its zone, and what is worth knowing about them."""
     times: list[datetime] = []
-    moment = now
-    while len(times) < SHOWN and (found := schedule.after(moment, anchor or now)) is not None:
+    moment, anchor = now, anchor or now.replace(microsecond=0)
+    while len(times) < SHOWN and (found := schedule.after(moment, anchor)) is not None:
         times.append(found.astimezone(schedule.zone))
         moment = found
     return Preview(schedule.words(), tuple(times), tuple(_notes(schedule, now)))

@@ -37,9 +37,27 @@ def _times(cron: Cron) -> str:
         return ("at " if _days(cron) else "every day at ") + _join(times)
     if cron.every_hour:
         return _within_the_hour(minutes)
-    within = f"{_within_the_hour(minutes)} of " if len(minutes) > 1 else ""
-    at = "" if within else f"at minute {minutes[0]} of "
-    return f"{within}{at}{_hours(hours)}"
+    if not _is_span(hours):
+        return _in_hours(minutes, hours)
+    return f"{'every hour' if len(minutes) == 1 else _within_the_hour(minutes)} {_span(cron)}"
+
+
+def _is_span(hours: Sequence[int]) -> bool:
+    return hours[-1] - hours[0] + 1 == len(hours) > 2
+
+
+def _span(cron: Cron) -> str:
+    """From the first to the last time of a day."""
+    hours, minutes = cron.hours, cron.minutes
+    return f"from {hours[0]:02d}:{minutes[0]:02d} to {hours[-1]:02d}:{minutes[-1]:02d}"
+
+
+def _in_hours(minutes: Sequence[int], hours: Sequence[int]) -> str:
+    if len(minutes) > 1:
+        return f"{_within_the_hour(minutes)} of {_hours(hours)}"
+    if step := _step(hours, 24):
+        return f"every {step} hours" + (f" at minute {minutes[0]}" if minutes[0] else "")
+    return f"at minute {minutes[0]} of {_hours(hours)}"
 
 
 def _within_the_hour(minutes: Sequence[int]) -> str:
@@ -54,9 +72,7 @@ def _within_the_hour(minutes: Sequence[int]) -> str:
 
 def _hours(hours: Sequence[int]) -> str:
     if step := _step(hours, 24):
-        return f"every {_ordinal(step)} hour" if step > 1 else "every hour"
-    if hours[-1] - hours[0] + 1 == len(hours) > 2:
-        return f"the hours {hours[0]} to {hours[-1]}"
+        return f"every {_ordinal(step)} hour"
     name = "hour" if len(hours) == 1 else "hours"
     return f"the {name} {_join([str(hour) for hour in hours])}"
 

@@ -22,7 +22,7 @@ class ChatEnds:
     def __init__(self, bus: EventBus, runs: _Runs) -> None:
         self._runs = runs
         self._waiting: dict[str, anyio.Event] = {}
-        bus.observe(self._follow)
+        bus.observe(self._follow, "run.finished")
 
     def _follow(self, event: Event) -> None:
         if event.type == "run.finished" and (waiter := self._waiting.get(event.data["id"])):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import heapq
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -21,7 +21,7 @@ from sqlalchemy import Connection
 
 from manyhands.approvals.types import Approval, Question
 from manyhands.clock import Clock
-from manyhands.durable.types import Activation, Function
+from manyhands.durable.types import Activation, Function, Order
 from manyhands.errors import NotFoundError, UnavailableError
 from manyhands.events import EventBus
 from manyhands.ids import new_id
@@ -44,6 +44,8 @@ TRIES = 20
 WRITE_S = 60.0
 FEW_ROWS = 3
 STOP_S = 20.0
+AGAIN_S = 5.0
+SETTLE_S = 0.005
 LONGEST_STEP_S = 86_400.0
 T = TypeVar("T")
 
@@ -53,7 +55,7 @@ class Engine(Protocol):
 
     def register(self, kind: str, function: Function) -> None: ...
 
-    async def start(self, kind: str, work_id: str, payload: Any = None) -> bool: ...
+    async def start_all(self, orders: Sequence[Order]) -> set[str]: ...
 
     async def cancel(self, work_ids: Sequence[str]) -> None: ...
 
@@ -66,14 +68,29 @@ class Inbox(Protocol):
     async def withdraw(self, approval_id: str, reason: str) -> None: ...
 
 
+Begin = Callable[[Sequence[Order]], None]
+"""Takes attempts that are to begin soon, in whatever commit comes first."""
+
+
+@dataclass(slots=True)
+class _End:
+    """An attempt that is over, on its way to the record."""
+
+    path: str
+    attempt: int
+    outcome: Outcome
+    error: BaseException | None = None
+
+
 @dataclass(slots=True)
 class _Held:
-    """A run that is being moved on here."""
+    """A run that is being moved on here. `ends`: those that nobody has taken to the record yet."""
 
     flow: Flow | None = None
     stored: set[str] = field(default_factory=set)
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     users: int = 0
+    ends: list[_End] = field(default_factory=list)
 
 
 class Driver:
@@ -106,11 +123,9 @@ class Driver:
 
     # --- moving a run on
 
-    async def apply(self, run_id: str, change: Callable[[Flow], T]) -> T:
-        """Tell a run what happened; when this returns, what follows is stored and begun."""
-        held = self._held.setdefault(run_id, _Held())
-        held.users += 1
-        try:
+    async def apply(self, run_id: str, change: Callable[[Flow], T], begin: Begin | None = None) -> T:
+        """Tell a run what happened. When this returns, what follows is stored, and begun or given on."""
+        with self._holding(run_id) as held:
             # A node that is being stopped must not leave its run between two states.
             with anyio.move_on_after(WRITE_S, shield=True):
                 async with held.lock:
@@ -119,13 +134,46 @@ class Driver:
                     if self._still(record):
                         await self.ask(run, record)
                 self._tell(before, run, deeds, new)
-                await self._do(deeds)
+                await self._do(deeds, begin)
                 return result
             raise UnavailableError(f"The run {run_id} could not be written in time.", hint="Try again.")
+
+    async def settled(self, run_id: str) -> None:
+        """Until what was written of a run is done as well: its questions asked, its attempts begun."""
+        while (held := self._held.get(run_id)) is not None and held.users:  # noqa: ASYNC110 - a moment
+            await anyio.sleep(SETTLE_S)
+
+    @contextmanager
+    def _holding(self, run_id: str) -> Iterator[_Held]:
+        held = self._held.setdefault(run_id, _Held())
+        held.users += 1
+        try:
+            yield held
         finally:
             held.users -= 1
             if not held.users and held.flow is None:
                 self._held.pop(run_id, None)
+
+    async def _finish(self, record: NodeRun, outcome: Outcome, begin: Begin) -> None:
+        """The end of an attempt; those that end at the same time share what is written."""
+        mine, taken = _End(record.path, record.attempt, outcome), list[_End]()
+
+        def finish_all(flow: Flow) -> None:
+            taken.extend(held.ends)
+            held.ends.clear()
+            for one in taken:
+                flow.finish(one.path, one.attempt, one.outcome)
+
+        with self._holding(record.run_id) as held:
+            held.ends.append(mine)
+            try:
+                await self.apply(record.run_id, finish_all, begin)
+            except BaseException as error:
+                for one in taken:
+                    one.error = error
+                raise
+        if mine.error is not None:
+            raise mine.error
 
     async def _change(
         self, run_id: str, held: _Held, change: Callable[[Flow], T]
@@ -180,14 +228,17 @@ class Driver:
             flow.current[record.path] = flow.shown[record.path] = record
         deeds.questions[:] = asked
 
-    async def _do(self, deeds: Deeds) -> None:
+    async def _do(self, deeds: Deeds, begin: Begin | None) -> None:
         if deeds.stops:
             await self._stop(deeds.stops)
         for record in deeds.withdrawn:
             if approval := record.detail.get("approval_id"):
                 await self._inbox.withdraw(approval, "The run does not wait for this any more.")
-        for record in deeds.starts:
-            await self._start(record)
+        orders = [_order(record) for record in deeds.starts]
+        if begin is not None:
+            begin(orders)
+        else:
+            await self._engine.start_all(orders)
 
     def _still(self, record: NodeRun) -> bool:
         """Whether it still waits, as far as is known here."""
@@ -198,10 +249,6 @@ class Driver:
     async def ask(self, run: WorkflowRun, record: NodeRun) -> Approval:
         """Put the question of a node into the inbox; the same one is there once."""
         return await self._inbox.leave(question_of(run, record), record.detail["approval_id"])
-
-    async def _start(self, record: NodeRun) -> None:
-        payload = {"run_id": record.run_id, "path": record.path, "attempt": record.attempt}
-        await self._engine.start(KIND, record.key, payload)
 
     async def _stop(self, records: Sequence[NodeRun]) -> None:
         """End attempts, and wait until nothing of them runs on."""
@@ -225,10 +272,10 @@ class Driver:
             return flow.run, [one for one in flow.current.values() if not one.status.ended]
 
         run, records = await self.apply(run_id, look)
+        going = [one for one in records if one.status is NodeStatus.RUNNING and one.type not in CONTAINERS]
+        await self._engine.start_all([_order(record) for record in going])
         for record in records:
-            if record.status is NodeStatus.RUNNING and record.type not in CONTAINERS:
-                await self._start(record)
-            elif record.status is NodeStatus.WAITING and "approval_id" in record.detail:
+            if record.status is NodeStatus.WAITING and "approval_id" in record.detail:
                 await self.take_answer(await self.ask(run, record))
 
     async def take_answer(self, approval: Approval) -> bool:
@@ -265,10 +312,21 @@ class Driver:
             run, flow, record = found
             outcome = await self._work(run, flow, record)
             if outcome is not None:
-                await self.apply(run_id, lambda flow: flow.finish(path, attempt, outcome))
+                await self._keep(record, outcome, activation.follow_with)
         finally:
             self._bodies.pop(activation.id, None)
             body.set()
+
+    async def _keep(self, record: NodeRun, outcome: Outcome, begin: Begin) -> None:
+        """What an attempt came to is not lost because the database is away for a while."""
+        while True:
+            try:
+                await self._finish(record, outcome, begin)
+            except UnavailableError as error:
+                log.warning("the end of %s is not written yet, it is tried again: %s", record.key, error)
+                await self._clock.sleep(AGAIN_S)
+            else:
+                return
 
     async def _recover_if_there(self, run_id: str) -> None:
         with suppress(NotFoundError):
@@ -279,6 +337,9 @@ class Driver:
             record = flow.current.get(path)
             return (flow.run, flow, record) if record is not None and record.attempt == attempt else None
 
+        held = self._held.get(run_id)
+        if held and held.flow and (found := look(held.flow)) and found[2].status is NodeStatus.RUNNING:
+            return found
         try:
             return await self.apply(run_id, look)
         except NotFoundError:
@@ -407,6 +468,11 @@ def _expire(flow: Flow, path: str, attempt: int) -> bool:
         return False
     flow.stop("timeout", f"The run took longer than {flow.definition.timeout_s:g} s.")
     return True
+
+
+def _order(record: NodeRun) -> Order:
+    payload = {"run_id": record.run_id, "path": record.path, "attempt": record.attempt}
+    return Order(KIND, record.key, payload)
 
 
 def no_run(run_id: str) -> NotFoundError:

@@ -235,7 +235,17 @@ def references(source: str, *, expression: bool = False) -> Sequence[Reference]:
         raise TemplateFault(_unreadable(error), error.lineno) from None
     except TemplateError as error:
         raise TemplateFault(f"The template cannot be read: {error}.") from None
+    _refuse_forbidden(tree)
     return tuple(_references(tree, _local_names(tree)))
+
+
+def _refuse_forbidden(tree: nodes.Template) -> None:
+    """What can be seen to leave the sandbox without rendering it."""
+    for found in tree.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)):
+        raise TemplateFault("A template cannot bring in another one.", found.lineno)
+    for access in tree.find_all(nodes.Getattr):
+        if access.attr.startswith("__"):
+            raise TemplateFault(f"The sandbox of templates forbids {access.attr!r}.", access.lineno)
 
 
 def _local_names(tree: nodes.Template) -> frozenset[str]:

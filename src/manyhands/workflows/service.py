@@ -84,7 +84,7 @@ class WorkflowService:
         )
         self._moved: dict[str, anyio.Event] = {}
         self._answers: MemoryObjectSendStream[str] | None = None
-        bus.observe(self._follow)
+        bus.observe(self._follow, "workflow.run_", "approval.resolved")
 
     # --- its life
 
@@ -268,7 +268,8 @@ class WorkflowService:
         if run is None:
             raise no_run(run_id)
         nodes = show_nodes(load(run.definition).nodes, records)
-        return {"run": run.wire(), "nodes": nodes, "workflow": dict(run.definition)}
+        pinned = {"workflow": dict(run.definition), "subs": dict(run.subs)}
+        return {"run": run.wire(), "nodes": nodes} | pinned
 
     async def runs(
         self,
@@ -295,6 +296,7 @@ class WorkflowService:
             waiter = self._moved.setdefault(run_id, anyio.Event())
             run = await self.get(run_id)
             if run.ended or (until_paused and run.status is RunStatus.PAUSED):
+                await self._driver.settled(run_id)
                 return run
             with anyio.move_on_after(LOOK_S):
                 await waiter.wait()

@@ -6,6 +6,7 @@ Each answers with an outcome, never with an exception of its own. When a node ru
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,6 +17,7 @@ from manyhands.chat.types import Channel, Run, RunOptions, Speaker
 from manyhands.chat.types import RunStatus as ChatStatus
 from manyhands.errors import ManyhandsError, NotFoundError, UnavailableError
 from manyhands.guardian import Guardian
+from manyhands.ids import new_id
 from manyhands.tools.types import CallContext, CallRecord, CallStatus
 from manyhands.workflows.bash import run_script
 from manyhands.workflows.shelter import Shelter
@@ -40,9 +42,13 @@ class Tools(Protocol):
 class Runs(Protocol):
     """What is needed of the run service."""
 
-    async def start(self, channel_id: str, prompt: str, options: RunOptions | None = None) -> Run: ...
+    async def start(
+        self, channel_id: str, prompt: str, options: RunOptions | None = None, *, run_id: str | None = None
+    ) -> Run: ...
 
     async def get(self, run_id: str) -> Run: ...
+
+    async def take_over(self, run_id: str) -> None: ...
 
     async def cancel(self, run_id: str) -> Run: ...
 
@@ -181,16 +187,21 @@ class Steps:
         )
 
     async def _chat(self, run: WorkflowRun, record: NodeRun, note: Note, session: str | None) -> Run:
-        """The run that works on it: the one that an earlier activation started, or a new one."""
-        if known := record.detail.get("chat_run_id"):
-            try:
+        """The run that works on it: the one that an earlier activation started, or a new one.
+
+        Its id is written down before it is made, so that a crash in between does not start two.
+        """
+        known = record.detail.get("chat_run_id")
+        if known is not None:
+            with suppress(NotFoundError):
+                await self._hands.runs.take_over(known)
                 return await self._hands.runs.get(known)
-            except NotFoundError:
-                pass
         thread = session or record.detail.get("thread_id") or await self._thread(run, record)
+        chat_run_id = str(known or new_id("run"))
+        await note({"chat_run_id": chat_run_id, "thread_id": thread})
         inputs = record.inputs
         tools = inputs.get("tools") or []
-        chat = await self._hands.runs.start(
+        return await self._hands.runs.start(
             thread,
             inputs["prompt"],
             RunOptions(
@@ -200,9 +211,8 @@ class Steps:
                 attended=run.attended,
                 speaker=_SPEAKERS[run.authority],
             ),
+            run_id=chat_run_id,
         )
-        await note({"chat_run_id": chat.id, "thread_id": thread})
-        return chat
 
     async def _thread(self, run: WorkflowRun, record: NodeRun) -> str:
         """A conversation of its own, so that nodes side by side do not wait for each other."""

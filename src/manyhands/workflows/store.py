@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
 from manyhands.store.direct import Insert, Update
 from manyhands.store.tables import workflow_nodes, workflow_pins, workflow_runs
@@ -16,10 +17,14 @@ _RUN = tuple(name for name in WorkflowRun.__slots__ if name not in _PINNED)
 _NODE = tuple(NodeRun.__slots__)
 _CHANGED = ("status", "ending", "retries", "error", "deadline", "ended_at", "version")
 _ADD = Insert(workflow_nodes, ("id", *_NODE))
-_CHANGE = Update(
-    workflow_nodes, tuple(name for name in _NODE if name not in ("run_id", "path", "attempt")), "id"
-)
+_FIXED = ("run_id", "path", "attempt")
+_CHANGE = Update(workflow_nodes, tuple(name for name in _NODE if name not in _FIXED), "id")
 _CHANGE_RUN = Update(workflow_runs, _CHANGED, "id")
+_MOVE_RUN = (
+    update(workflow_runs)
+    .where(workflow_runs.c.id == bindparam("the_id"), workflow_runs.c.version == bindparam("the_version"))
+    .values({name: bindparam(name) for name in _CHANGED})
+)
 
 
 class Stale(Exception):
@@ -38,18 +43,37 @@ def insert_run(conn: Connection, run: WorkflowRun) -> bool:
 
 def save(conn: Connection, run: WorkflowRun, new: Iterable[NodeRun], changed: Iterable[NodeRun]) -> None:
     """Write a step of a run, if it is still as it was read: `run.version` is what it becomes."""
-    values = {name: getattr(run, name) for name in _CHANGED}
-    if conn.dialect.name == "sqlite":  # one process has it, and moves a run in one place at a time
-        changed_rows = _CHANGE_RUN.run(conn, run.id, values | {"status": run.status.value})
-    else:
-        here = (workflow_runs.c.id == run.id, workflow_runs.c.version == run.version - 1)
-        changed_rows = conn.execute(update(workflow_runs).where(*here).values(values)).rowcount
-    if changed_rows != 1:
+    values = {name: getattr(run, name) for name in _CHANGED} | {"status": run.status.value}
+    if conn.dialect.name == "postgresql":
+        _save_at_once(conn, run, values, [*new, *changed])
+        return
+    # One process has the file, and moves a run in one place at a time.
+    if _CHANGE_RUN.run(conn, run.id, values) != 1:
         raise Stale
     for node in new:
         _ADD.run(conn, {"id": node.key, **_node_row(node)})
     for node in changed:
         _CHANGE.run(conn, node.key, _node_row(node))
+
+
+def _save_at_once(
+    conn: Connection, run: WorkflowRun, values: dict[str, Any], nodes: Sequence[NodeRun]
+) -> None:
+    """Two statements, for each is a way to the server: one for the run, one for whatever nodes there are."""
+    here = {"the_id": run.id, "the_version": run.version - 1}
+    if conn.execute(_MOVE_RUN, values | here).rowcount != 1:
+        raise Stale
+    if nodes:
+        conn.execute(_put_nodes(), [{"id": node.key, **_node_row(node)} for node in nodes])
+
+
+@cache
+def _put_nodes() -> Any:
+    from sqlalchemy.dialects.postgresql import insert
+
+    put = insert(workflow_nodes)
+    fresh = {name: put.excluded[name] for name in _NODE if name not in _FIXED}
+    return put.on_conflict_do_update(index_elements=["id"], set_=fresh)
 
 
 def select_run(conn: Connection, run_id: str) -> WorkflowRun | None:
@@ -106,12 +130,20 @@ def select_nodes(conn: Connection, run_id: str) -> Sequence[NodeRun]:
 
 
 def count_by_status(conn: Connection, run_ids: Sequence[str]) -> dict[str, dict[str, int]]:
-    """How many nodes of each run stand how, sent-back attempts left out."""
+    """How many nodes of each run stand how: by the last attempt at each, unless it was sent back."""
     found: dict[str, dict[str, int]] = {}
+    nodes = workflow_nodes.c
+    age = func.row_number().over(partition_by=(nodes.run_id, nodes.path), order_by=nodes.attempt.desc())
+    attempts = (
+        select(nodes.run_id, nodes.status, nodes.superseded, age.label("age"))
+        .where(nodes.run_id.in_(run_ids))
+        .subquery()
+    )
+    last = attempts.c
     query = (
-        select(workflow_nodes.c.run_id, workflow_nodes.c.status, func.count())
-        .where(workflow_nodes.c.run_id.in_(run_ids), workflow_nodes.c.superseded.is_(False))
-        .group_by(workflow_nodes.c.run_id, workflow_nodes.c.status)
+        select(last.run_id, last.status, func.count())
+        .where(last.age == 1, last.superseded.is_(False))
+        .group_by(last.run_id, last.status)
     )
     for run_id, status, count in conn.execute(query):
         found.setdefault(run_id, {})[status] = count

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from manyhands.workflows.types import Json, Node, NodeRun, NodeStatus, RunStatus, WorkflowRun
@@ -46,7 +46,7 @@ def run_news(before: WorkflowRun, run: WorkflowRun) -> News | None:
 
 
 def show_nodes(nodes: Sequence[Node], records: Sequence[NodeRun]) -> list[Json]:
-    """Every node of a run as it stands, pending ones too, each with its attempts."""
+    """Every node of a run as it stands, pending ones too, with its attempts. `records`: as they began."""
     by_path: dict[str, list[NodeRun]] = {}
     for record in sorted(records, key=lambda one: one.attempt):
         by_path.setdefault(record.path, []).append(record)
@@ -54,12 +54,18 @@ def show_nodes(nodes: Sequence[Node], records: Sequence[NodeRun]) -> list[Json]:
     for path, attempts in by_path.items():
         if "/" not in path or not attempts[-1].superseded:
             shown.append(_node(path, attempts))
-    order = {node.id: number for number, node in enumerate(nodes)}
-    return sorted(shown, key=lambda one: (order.get(one["id"].split("/")[0], 0), _natural(one["id"])))
+    # Those of the definition in its order, those in their bodies as they began.
+    known = dict.fromkeys([*(node.id for node in nodes), *(one.path for one in records)])
+    order = {path: number for number, path in enumerate(known)}
+    return sorted(shown, key=lambda one: _place(one["id"], order))
 
 
-def _natural(path: str) -> tuple[tuple[int, int, str], ...]:
-    return tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in path.split("/"))
+def _place(path: str, order: Mapping[str, int]) -> tuple[int, ...]:
+    parts = path.split("/")
+    return tuple(
+        int(part) if part.isdigit() else order.get("/".join(parts[: number + 1]), 0)
+        for number, part in enumerate(parts)
+    )
 
 
 def _pending(node: Node) -> Json:

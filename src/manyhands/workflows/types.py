@@ -97,6 +97,8 @@ class Reading:
     data: Any
     definition: Definition | None
     problems: Sequence[Problem]
+    lines: Mapping[str, int] = field(default_factory=dict)
+    """The line at which each node begins, by its path, such as `nodes[2].body[0]`."""
 
     @property
     def errors(self) -> list[Problem]:

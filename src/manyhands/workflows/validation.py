@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ RUN_NAMES = frozenset({"id", "workflow", "dir", "channel_id"})
 NODE_NAMES = frozenset({"output", "status", "decision", "error", "iterations"})
 Known = Callable[[str], Mapping[str, Mapping[str, Any]] | None]
 """The inputs of another workflow by its name; nothing when there is no such workflow."""
+_NODE = re.compile(r"nodes\[\d+\](\.body(\[\d+\])?)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,11 @@ def read_definition(given: str | Mapping[str, Any], known: Known | None = None) 
         _Judge(definition, found, known).judge()
     good = not any(one.severity == "error" for one in found.problems)
     text = given if isinstance(given, str) else ""
-    return Reading(text, found.data, definition if good else None, _in_order(found))
+    return Reading(text, found.data, definition if good else None, _in_order(found), _lines(found))
+
+
+def _lines(found: Located) -> dict[str, int]:
+    return {path: line for path, (line, _) in found.places.items() if _NODE.fullmatch(path)}
 
 
 def _in_order(found: Located) -> list[Any]:
@@ -175,7 +181,11 @@ class _Judge:
                 self.wrong(said, path, below=below)
             elif upstream is not None and one.parts[0] == "nodes" and len(one.parts) > 1:
                 name = one.parts[1]
-                if name not in upstream and name not in self.senders:
+                if name in self.senders:
+                    continue
+                if _is_field(path, self.places[name]):
+                    self.wrong(f"nodes.{name} is this node itself, which has not ended.", path, below=below)
+                elif name not in upstream:
                     said = f"nodes.{name} need not have ended by then: add {name!r} to depends_on."
                     self.wrong(said, path, "warning", below=below)
 
@@ -257,6 +267,11 @@ class _Judge:
             for one in given:
                 if one not in inputs:
                     self.wrong(f"The workflow {name!r} has no input {one!r}.", f"{node.place}.inputs.{one}")
+
+
+def _is_field(path: str, place: str) -> bool:
+    """Whether a path is that of a field of a node itself, and not of one in its body."""
+    return path.startswith(f"{place}.") and not path.startswith(f"{place}.body")
 
 
 def _offset(source: str, line: int, kind: str) -> int:
