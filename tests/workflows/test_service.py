@@ -11,10 +11,11 @@ import anyio
 import anyio.lowlevel
 import psutil
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, update
 
 from manyhands.approvals.types import ApprovalState
 from manyhands.errors import ConflictError, InvalidError, NotAllowedError, NotFoundError, UnavailableError
+from manyhands.store.tables import workflow_nodes, workflow_runs
 from manyhands.workflows import store as rows
 from manyhands.workflows.types import NodeRun, WorkflowRun
 from tests.workflows.conftest import Bench
@@ -443,6 +444,22 @@ async def test_what_steps_came_to_is_written_when_the_database_is_back(
     await bench.when(has_ended)
     assert (await bench.ended(run)).status == "completed"
     assert [bench.made(f"log{n}") for n in range(3)] == [["0"], ["1"], ["2"]]
+
+
+async def test_a_node_whose_end_a_power_cut_took_is_done_again(bench: Bench) -> None:
+    """The engine's record of its end is on the disk, ours is not."""
+
+    def lose(conn: Connection) -> None:
+        lost = {"status": "running", "ended_at": None}
+        conn.execute(update(workflow_nodes).where(workflow_nodes.c.run_id == run.id).values(lost))
+        conn.execute(update(workflow_runs).where(workflow_runs.c.id == run.id).values(lost))
+
+    script = "id: one, type: bash, on_interrupt: rerun, script: 'echo again >> cut'"
+    run = await bench.run(flow("cut", script))
+    await bench.hub.store.write(lose)
+    await bench.hub.workflows._recover()
+    assert (await bench.ended(run)).status == "completed"
+    assert bench.made("cut") == ["again", "again"]
 
 
 async def test_many_nodes_side_by_side_and_in_a_chain_all_run(bench: Bench) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ from sqlalchemy import Connection
 
 from manyhands.approvals.types import Approval, Question
 from manyhands.clock import Clock
-from manyhands.durable.types import Activation, Function, Order
+from manyhands.durable.types import Activation, Function, Order, Work
 from manyhands.errors import NotFoundError, UnavailableError
 from manyhands.events import EventBus
 from manyhands.ids import new_id
@@ -58,6 +58,12 @@ class Engine(Protocol):
     async def start_all(self, orders: Sequence[Order]) -> set[str]: ...
 
     async def cancel(self, work_ids: Sequence[str]) -> None: ...
+
+    def is_going(self, work_id: str) -> bool: ...
+
+    async def find_all(self, work_ids: Sequence[str]) -> Mapping[str, Work]: ...
+
+    async def forget(self, work_ids: Sequence[str]) -> None: ...
 
 
 class Inbox(Protocol):
@@ -273,10 +279,21 @@ class Driver:
 
         run, records = await self.apply(run_id, look)
         going = [one for one in records if one.status is NodeStatus.RUNNING and one.type not in CONTAINERS]
-        await self._engine.start_all([_order(record) for record in going])
+        orders = [_order(record) for record in going]
+        begun = await self._engine.start_all(orders)
+        await self._begin_again([one for one in orders if one.id not in begun])
         for record in records:
             if record.status is NodeStatus.WAITING and "approval_id" in record.detail:
                 await self.take_answer(await self.ask(run, record))
+
+    async def _begin_again(self, orders: Sequence[Order]) -> None:
+        """Attempts that the engine has as ended and we do not: a power cut took our last moments alone."""
+        elsewhere = [one for one in orders if not self._engine.is_going(one.id)]
+        known = await self._engine.find_all([one.id for one in elsewhere])
+        lost = [one for one in elsewhere if one.id in known and known[one.id].state != "running"]
+        if lost:
+            await self._engine.forget([one.id for one in lost])
+            await self._engine.start_all(lost)
 
     async def take_answer(self, approval: Approval) -> bool:
         """What a person, or time, has said to a question of a run."""
