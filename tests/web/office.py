@@ -140,6 +140,23 @@ nodes:
 """
 
 
+AGENTS = (
+    ("reviewer", "Reviewer", "busy", "Reads the timeout fix, file by file"),
+    ("tester", "Tester", "busy", "Runs the payment tests on the branch"),
+    ("writer", "Writer", "idle", "Waits for the review to write the notes"),
+)
+MAIL = (
+    ("tester", "reviewer", "Two tests of the retry fail on the branch: both expect the old timeout."),
+    ("reviewer", "writer", "The fix is fine. Mention that a payment is tried once more."),
+)
+CHART = """<!doctype html><html lang="en"><title>Refunds</title><style>
+  body { font: 15px system-ui; margin: 2rem; color-scheme: light dark }
+  div { display: flex; gap: .8rem; align-items: end; height: 12rem }
+  i { flex: 1; background: #4f7cff; border-radius: 4px 4px 0 0 }
+</style><h1>Refunds by day</h1><div><i style="height:30%"></i><i style="height:55%"></i>
+<i style="height:20%"></i><i style="height:80%"></i><i style="height:45%"></i></div></html>"""
+
+
 def programs(place: Path) -> Path:
     """A directory with the programs of the office's servers, for the PATH."""
     place.mkdir()
@@ -319,6 +336,18 @@ def schedule(daemon: Daemon, channel_id: str) -> str:
     run_id = str(started["run_id"])
     until(lambda: daemon.get(f"/workflows/runs/{run_id}")["run"]["status"] == "paused")
     return run_id
+
+
+def populate(daemon: Daemon, channel_id: str) -> None:
+    """Agents that work beside each other and write, and a page that one of them has made."""
+    for agent_id, name, status, summary in AGENTS:
+        body = {"channel_id": channel_id, "agent_id": agent_id, "name": name, "status": status}
+        _made(daemon.request("POST", "/agents", body | {"work_summary": summary}))
+    for sender, receiver, content in MAIL:
+        body = {"channel_id": channel_id, "from_agent": sender, "content": content}
+        _made(daemon.request("POST", f"/agents/{receiver}/message", body))
+    about = {"title": "Refunds by day", "description": "Last week's refunds, drawn from the report."}
+    _made(daemon.request("PUT", "/playgrounds/refunds", about | {"html": CHART}))
 
 
 def _run_task(daemon: Daemon, task_id: str) -> None:

@@ -1,9 +1,9 @@
 """A picture of every screen of a hub in use, in both themes and two widths.
 
 They are looked at as far as a program can: not blank, nothing wider than the screen, nothing serious that
-axe finds (wide and light, narrow and dark). With
-MANYHANDS_PICTURES=1 all four of each screen are made, and those that the documentation shows are written
-to `docs/img`, with the places of a person's machine in them; otherwise two of each, to save time.
+axe finds (wide and light, narrow and dark). With MANYHANDS_PICTURES=1 all four of each screen are made, and
+those that the documentation shows are written to `docs/img`, with the places of a person's machine in them;
+otherwise two of each, to save time. MANYHANDS_ALBUM names a directory that gets all of them.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.test_daemon import Daemon
 from tests.web.accessibility import SETTLED, serious_findings
 from tests.web.conftest import address, daemons
-from tests.web.office import answers, furnish, programs, schedule
+from tests.web.office import answers, furnish, populate, programs, schedule
 from tests.web.talking_model import talking
 from tests.web.windows import SOON_MS
 
 DOCS = Path(__file__).parents[2] / "docs"
 WRITES = bool(os.environ.get("MANYHANDS_PICTURES"))
+ALBUM = os.environ.get("MANYHANDS_ALBUM")
 SIZES = {"wide": (1440, 900), "phone": (390, 844)}
 Theme = Literal["light", "dark"]
 KEPT = {
@@ -93,7 +94,9 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Office]:
         report, release = furnish(daemon, model, tmp_path / "shop")
         places = {str(tmp_path / "home"): "/home/you/.manyhands", str(tmp_path / "shop"): "/home/you/shop"}
         places |= {str(Path.cwd()): "/home/you", f":{model.port}": ":11434"}
-        yield Office(daemon, report, release, schedule(daemon, release), places)
+        work = schedule(daemon, release)
+        populate(daemon, release)
+        yield Office(daemon, report, release, work, places)
 
 
 def open_chat(page: Page) -> None:
@@ -124,6 +127,7 @@ def screens(office: Office) -> dict[str, tuple[str, Any]]:
     github = next(one for one in office.daemon.get("/servers")["items"] if one["name"] == "github")
     calls = office.daemon.get("/tool-calls?tool=list_commits&limit=200")["items"]
     call = next(one for one in calls if one["run_id"])
+    task = next(one for one in office.daemon.get("/tasks")["items"] if one["last_run"])
     return {
         "home": ("/", see("Sonnet")),
         "chat": (f"/c/{office.release}", open_chat),
@@ -143,7 +147,11 @@ def screens(office: Office) -> dict[str, tuple[str, Any]]:
             f"/memory?channel={office.release}&q=what+did+we+decide+about+payments",
             see("tried once more after a timeout"),
         ),
+        "agents": (f"/agents?channel={office.release}", see("Reads the timeout fix")),
+        "playgrounds": ("/playgrounds?open=global:refunds", see("Refunds by day")),
         "tasks": ("/tasks", see("Morning report")),
+        "task": (f"/tasks/{task['id']}", see("History")),
+        "workflows": ("/workflows", see("release")),
         "workflow-run": (f"/workflows/runs/{office.work}", see("Waits for you")),
         "workflow-edit": ("/workflows/edit?name=release", see("No mistakes")),
         "welcome": ("/welcome", see("Ask the demo model")),
@@ -180,6 +188,8 @@ def test_every_screen_has_its_picture_in_both_themes_and_widths(
                 picture = shoot(camera, theme)
                 assert dark_room.evaluate(COLOURS, picture) > 20, f"{title} is blank"
                 taken.add(title)
+                if ALBUM:
+                    (Path(ALBUM) / f"{title}.png").write_bytes(base64.b64decode(picture))
                 if WRITES and title in KEPT:
                     keep(title, dark_room.evaluate(ENCODE, picture))
             assert camera.evaluate("document.documentElement.scrollWidth <= innerWidth"), (name, size)

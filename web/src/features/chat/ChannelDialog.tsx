@@ -6,6 +6,7 @@ import { Dialog } from "@/shared/ui/Dialog";
 import { Field } from "@/shared/ui/Field";
 import { Input } from "@/shared/ui/Input";
 import { Textarea } from "@/shared/ui/Textarea";
+import { createChannel } from "./actions";
 import { Deletion } from "./Deletion";
 import type { Channel } from "./queries";
 import { ThreadDialog } from "./ThreadDialog";
@@ -171,14 +172,4 @@ async function perform(doing: Asked, value: string, directory: string): Promise<
   const path = { channel_id: channel.id };
   await read(api.PATCH("/api/channels/{channel_id}", { params: { path }, body: bodies[doing.what] }));
   return null;
-}
-
-/** A new channel; where a directory has one already, a thread of it. */
-export async function createChannel(name: string, directory: string | null): Promise<Channel> {
-  const body = { name: name || null, dir_path: directory, platform: "local", fresh: directory === null };
-  const answer = api.POST("/api/channels", { body });
-  const channel = await read(answer);
-  const known = (await answer).response.status === 200;
-  if (!known || !name) return channel;
-  return read(api.POST("/api/threads", { body: { channel_id: channel.id, name } }));
 }

@@ -5,9 +5,10 @@ import { useState } from "react";
 import { WorktreeButton } from "@/features/worktrees/WorktreeButton";
 import { IconButton } from "@/shared/ui/IconButton";
 import { Menu } from "@/shared/ui/Menu";
-import { ChannelDialog, type Doing } from "./ChannelDialog";
+import type { Doing } from "./ChannelDialog";
 import { ContextGauge } from "./ContextGauge";
 import { channelEntries } from "./channelEntries";
+import { ChannelDialog } from "./LazyChannelDialog";
 import { type Channel, channelList, type Message } from "./queries";
 
 interface ChannelHeaderProps {

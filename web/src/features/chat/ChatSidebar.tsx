@@ -10,12 +10,10 @@ import { Skeleton } from "@/shared/ui/Skeleton";
 import type { Doing } from "./ChannelDialog";
 import { ChannelRow } from "./ChannelRow";
 import { importConversation } from "./importConversation";
+import { ChannelDialog } from "./LazyChannelDialog";
 import { activityMap, channelList } from "./queries";
 import { branchesOf } from "./tree";
 
-const ChannelDialog = lazy(() =>
-  import("./ChannelDialog").then((module) => ({ default: module.ChannelDialog })),
-);
 const SearchPalette = lazy(() =>
   import("./SearchPalette").then((module) => ({ default: module.SearchPalette })),
 );

@@ -5,8 +5,7 @@ import { useState } from "react";
 import { serverList } from "@/features/servers/queries";
 import { api, read } from "@/shared/api/client";
 import { Input } from "@/shared/ui/Input";
-import { type Attached, useSend } from "./actions";
-import { createChannel } from "./ChannelDialog";
+import { type Attached, createChannel, useSend } from "./actions";
 import { Composer } from "./Composer";
 
 /** A name for a conversation: the beginning of what was said first. */

@@ -3,6 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { api, read } from "@/shared/api/client";
 import { toast } from "@/shared/ui/Toast";
+import type { Channel } from "./queries";
 
 export interface Attached {
   name: string;
@@ -90,4 +91,14 @@ export function readFile(file: File): Promise<Attached> {
     };
     reader.readAsDataURL(file);
   });
+}
+
+/** A new channel; where a directory has one already, a thread of it. */
+export async function createChannel(name: string, directory: string | null): Promise<Channel> {
+  const body = { name: name || null, dir_path: directory, platform: "local", fresh: directory === null };
+  const answer = api.POST("/api/channels", { body });
+  const channel = await read(answer);
+  const known = (await answer).response.status === 200;
+  if (!known || !name) return channel;
+  return read(api.POST("/api/threads", { body: { channel_id: channel.id, name } }));
 }
