@@ -118,6 +118,11 @@ def open_map(page: Page) -> None:
     page.get_by_role("img", name="Trend").locator("canvas").wait_for()
 
 
+def open_editor(page: Page) -> None:
+    page.get_by_label("Definition").wait_for()
+    page.locator(".react-flow__node").first.wait_for()
+
+
 def see(words: str) -> Any:
     return lambda page: page.get_by_text(words).first.wait_for()
 
@@ -153,7 +158,7 @@ def screens(office: Office) -> dict[str, tuple[str, Any]]:
         "task": (f"/tasks/{task['id']}", see("History")),
         "workflows": ("/workflows", see("release")),
         "workflow-run": (f"/workflows/runs/{office.work}", see("Waits for you")),
-        "workflow-edit": ("/workflows/edit?name=release", see("No mistakes")),
+        "workflow-edit": ("/workflows/edit?name=release", open_editor),
         "welcome": ("/welcome", see("Ask the demo model")),
     }
 

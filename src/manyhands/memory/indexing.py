@@ -1,7 +1,7 @@
 """Brings a collection up to date with its files: what is new or changed is read, what is gone is forgotten.
 
-Words first, so that search by words works at once; vectors follow (`learning.py`). Every file is a
-transaction of its own, and many of them are under way at a time: the database commits them together.
+Words first, so that search by words works at once; vectors follow (`learning.py`). A file is in one
+transaction whole; some that are new share theirs.
 """
 
 from __future__ import annotations
@@ -163,26 +163,34 @@ class Indexer:
     async def _write(
         self, collection: str, made: Sequence[NewFile], known: dict[str, KnownFile], count: _Count
     ) -> None:
+        unknown = [new for new in made if new.path not in known]
         async with anyio.create_task_group() as group:
+            if unknown:
+                group.start_soon(self._add, collection, unknown)
+                count.added += len(unknown)
+                count.chunks_added += sum(len(new.chunks) for new in unknown)
             for new in made:
                 old = known.get(new.path)
-                if old is not None and new.digest and old.digest == new.digest and old.problem == new.problem:
+                if old is None:
+                    continue
+                if new.digest and old.digest == new.digest and old.problem == new.problem:
                     group.start_soon(self._touch, old, new)
                     count.unchanged += 1
                     continue
-                group.start_soon(self._put, collection, new, old is not None)
-                count.added += old is None
-                count.changed += old is not None
+                group.start_soon(self._put, collection, new)
+                count.changed += 1
                 count.chunks_added += len(new.chunks)
-                count.chunks_removed += 0 if old is None else old.chunks
+                count.chunks_removed += old.chunks
 
-    async def _put(self, collection: str, new: NewFile, replaces: bool) -> None:
+    async def _add(self, collection: str, unknown: Sequence[NewFile]) -> None:
         try:
-            await self._records.write(
-                partial(rows.put_file, collection=collection, new=new, replaces=replaces)
-            )
-        except IntegrityError:  # another hub of the same database has read the file meanwhile
-            await self._records.write(partial(rows.put_file, collection=collection, new=new))
+            await self._records.write(partial(rows.put_files, collection=collection, new=unknown))
+        except IntegrityError:  # another hub of the same database has read one of them meanwhile
+            for new in unknown:
+                await self._put(collection, new)
+
+    async def _put(self, collection: str, new: NewFile) -> None:
+        await self._records.write(partial(rows.put_file, collection=collection, new=new))
 
     async def _touch(self, old: KnownFile, new: NewFile) -> None:
         await self._records.write(

@@ -120,10 +120,26 @@ def changed(conn: Connection, collection: str, files: int = 0, chunks: int = 0) 
 # --- files
 
 
-def put_file(conn: Connection, collection: str, new: NewFile, *, replaces: bool = True) -> int:
+def put_file(conn: Connection, collection: str, new: NewFile) -> int:
     """Keep a file in the place of what was known under its path; its number."""
-    files, chunks = _remove(conn, collection, [new.path]) if replaces else (0, 0)
-    values = {
+    files, chunks = _remove(conn, collection, [new.path])
+    (number,) = put_files(conn, collection, [new], instead_of=(files, chunks))
+    return number
+
+
+def put_files(
+    conn: Connection, collection: str, new: Sequence[NewFile], *, instead_of: tuple[int, int] = (0, 0)
+) -> Sequence[int]:
+    """Keep files that were not known, all or none; their numbers. `instead_of`: files, chunks that went."""
+    numbers = conn.execute(_INSERT_FILES, [_row(collection, one) for one in new]).scalars().all()
+    _insert_chunks(conn, [(number, one.chunks) for number, one in zip(numbers, new, strict=True)])
+    files = sum(one.words is not None for one in new) - instead_of[0]
+    changed(conn, collection, files, sum(len(one.chunks) for one in new) - instead_of[1])
+    return numbers
+
+
+def _row(collection: str, new: NewFile) -> dict[str, Any]:
+    return {
         "collection": collection,
         "path": new.path,
         "shown": new.shown,
@@ -136,36 +152,40 @@ def put_file(conn: Connection, collection: str, new: NewFile, *, replaces: bool 
         "problem": new.problem,
         "words": new.words,
     }
-    number = int(conn.execute(_INSERT_FILE, values).scalar_one())
-    _insert_chunks(conn, number, new.chunks)
-    changed(conn, collection, (new.words is not None) - files, len(new.chunks) - chunks)
-    return number
 
 
-_INSERT_FILE = insert(memory_files).returning(memory_files.c.id)
+_INSERT_FILES = insert(memory_files).returning(memory_files.c.id, sort_by_parameter_order=True)
 _CHUNK = ("file_id", "number", "text", "line_start", "line_end", "headings", "section", "gap")
 _INSERT_CHUNKS = f"""INSERT INTO memory_chunks ({", ".join(_CHUNK)})
-    SELECT %s, number, text, line_start, line_end, headings::jsonb, section, gap
-    FROM unnest(%s::int[], %s::text[], %s::int[], %s::int[], %s::text[], %s::int[], %s::text[])
-    AS new (number, text, line_start, line_end, headings, section, gap)"""  # noqa: S608 - our names
+    SELECT file_id, number, text, line_start, line_end, headings::jsonb, section, gap
+    FROM unnest(%s::bigint[], %s::int[], %s::text[], %s::int[], %s::int[], %s::text[], %s::int[], %s::text[])
+    AS new ({", ".join(_CHUNK)})"""  # noqa: S608 - our names
 _INSERT_CHUNK = f"INSERT INTO memory_chunks ({', '.join(_CHUNK)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - our names
 
 
-def _insert_chunks(conn: Connection, file_id: int, chunks: Sequence[Chunk]) -> None:
-    """Straight to the driver, all of a file at once: they are many."""
-    if not chunks:
-        return
-    headings = {chunk.headings: json.dumps(chunk.headings) for chunk in chunks}
+def _insert_chunks(conn: Connection, files: Iterable[tuple[int, Sequence[Chunk]]]) -> None:
+    """Straight to the driver, all at once: they are many."""
     written = [
-        (number, one.text, one.line_start, one.line_end, headings[one.headings], one.section, one.gap)
+        (
+            file_id,
+            number,
+            one.text,
+            one.line_start,
+            one.line_end,
+            json.dumps(one.headings),
+            one.section,
+            one.gap,
+        )
+        for file_id, chunks in files
         for number, one in enumerate(chunks)
     ]
+    if not written:
+        return
     if conn.dialect.name == "sqlite":
         driver: Any = conn.connection.driver_connection
-        driver.executemany(_INSERT_CHUNK, [(file_id, *one) for one in written])
+        driver.executemany(_INSERT_CHUNK, written)
     else:
-        columns = map(list, zip(*written, strict=True))
-        conn.exec_driver_sql(_INSERT_CHUNKS, (file_id, *columns))
+        conn.exec_driver_sql(_INSERT_CHUNKS, tuple(map(list, zip(*written, strict=True))))
 
 
 def touch_file(conn: Connection, file_id: int, mark: str, modified: float) -> None:

@@ -22,8 +22,6 @@ from manyhands.store.tables import memory_files, memory_vectors
 
 FILES_AT_ONCE = 50
 """Vectors are large: what one statement brings back stands in memory at once."""
-PUT_AT_ONCE = 2000
-"""As text they are three times as large."""
 CLOSEST = 1000
 """So many chunks the database says are close; the others count as far."""
 _MAKE = (
@@ -93,11 +91,12 @@ class PgVectors:
         _mark(conn, model, files, lambda _: b"")
         conn.exec_driver_sql("DELETE FROM memory_pgvectors WHERE file_id = ANY(%s)", (list(files),))
         filled = [(file_id, np.flatnonzero(vectors.any(axis=1))) for file_id, vectors in files.items()]
-        places = [(file_id, int(number)) for file_id, numbers in filled for number in numbers]
-        for some in (places[at : at + PUT_AT_ONCE] for at in range(0, len(places), PUT_AT_ONCE)):
-            ids, numbers = map(list, zip(*some, strict=True))
-            written = [_written(files[file_id][number]) for file_id, number in some]
-            conn.exec_driver_sql(_PUT, (ids, numbers, written))
+        driver: Any = conn.connection.driver_connection
+        with driver.cursor() as cursor, cursor.copy(_PUT) as copy:
+            copy.write(_COPY_BEGINS)
+            for file_id, numbers in filled:
+                copy.write(_sent(file_id, numbers, files[file_id][numbers]))
+            copy.write(_COPY_ENDS)
 
     def missing(
         self, conn: Connection, collection: str, model: str, limit: int | None
@@ -108,8 +107,7 @@ class PgVectors:
         for row in conn.execute(text(_LOAD), {"ids": list(file_ids), "model": model}):
             found = np.zeros((row.chunks, row.dimensions), dtype=np.float32)
             if row.data is not None:
-                # As the database sends a vector: two short numbers, then its own, high bytes first.
-                kind = np.dtype([("head", "V4"), ("numbers", ">f4", row.dimensions)])
+                kind = np.dtype(_vector(row.dimensions))
                 found[row.numbers] = np.frombuffer(row.data, dtype=kind)["numbers"]
             yield row.file_id, found
 
@@ -159,8 +157,9 @@ _FROM = (
 )
 
 
-_PUT = """INSERT INTO memory_pgvectors SELECT file_id, number, written::vector
-    FROM unnest(%s::bigint[], %s::int[], %s::text[]) AS new (file_id, number, written)"""
+_PUT = "COPY memory_pgvectors (file_id, number, embedding) FROM STDIN (FORMAT BINARY)"
+_COPY_BEGINS = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+_COPY_ENDS = b"\xff\xff"
 _LOAD = """
     SELECT m.file_id, f.chunks, m.dimensions, array_agg(v.number ORDER BY v.number) AS numbers,
         string_agg(vector_send(v.embedding), '' ORDER BY v.number) AS data
@@ -171,6 +170,22 @@ _LOAD = """
 
 def _named(collections: Sequence[str], model: str) -> dict[str, Any]:
     return {"collections": list(collections), "model": model}
+
+
+def _vector(dimensions: int) -> list[Any]:
+    """As the database sends and takes one: two short numbers, then its own, high bytes first."""
+    return [("dimensions", ">i2"), ("unused", ">i2"), ("numbers", ">f4", (dimensions,))]
+
+
+def _sent(file_id: int, numbers: NDArray[np.intp], vectors: Matrix) -> bytes:
+    """Rows as COPY takes them: how many fields, then each with its size in front."""
+    dimensions = vectors.shape[1]
+    head = [("fields", ">i2"), ("id_size", ">i4"), ("id", ">i8"), ("number_size", ">i4"), ("number", ">i4")]
+    rows = np.zeros(len(numbers), dtype=[*head, ("vector_size", ">i4"), *_vector(dimensions)])
+    rows["fields"], rows["id_size"], rows["id"] = 3, 8, file_id
+    rows["number_size"], rows["number"] = 4, numbers
+    rows["vector_size"], rows["dimensions"], rows["numbers"] = 4 + 4 * dimensions, dimensions, vectors
+    return rows.tobytes()
 
 
 def _written(vector: NDArray[np.float32]) -> str:

@@ -54,6 +54,9 @@ class PostgresStore:
         self._engine = create_engine(
             psycopg_url(url), pool_size=POOL, max_overflow=0, pool_pre_ping=True, connect_args=CONNECT
         )
+        self._reading = self._engine.execution_options(
+            isolation_level="REPEATABLE READ", postgresql_readonly=True
+        )
         self._threads = ThreadPoolExecutor(POOL, thread_name_prefix="manyhands-database")
         self._posted: list[Work[object]] = []
         self._underway = self._written = 0
@@ -136,8 +139,7 @@ class PostgresStore:
         return await self._in_thread(partial(self._run_read, work))
 
     def _run_read(self, work: Work[T]) -> T:
-        with self._engine.connect() as conn:
-            conn.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"))
+        with self._reading.connect() as conn:
             return work(conn)
 
     def _check_open(self) -> None:

@@ -7,12 +7,12 @@ interface Words {
 }
 
 export const METRICS: Record<string, Words> = {
-  modularity: { label: "Modularity", about: "Files that belong together stand together." },
-  cycles: { label: "Cycles", about: "Files do not import each other in circles." },
-  depth: { label: "Depth", about: "Few layers lie between the top and the bottom." },
-  equality: { label: "Equality", about: "Lines are spread evenly over the files." },
-  redundancy: { label: "Redundancy", about: "Little is unused, or written twice." },
-  complexity: { label: "Complexity", about: "Functions are short and simple." },
+  modularity: { label: "Modularity", about: "Whether files that belong together stand together." },
+  cycles: { label: "Cycles", about: "Whether files import each other in circles." },
+  depth: { label: "Depth", about: "How many layers lie between the top and the bottom." },
+  equality: { label: "Equality", about: "How evenly lines are spread over the files." },
+  redundancy: { label: "Redundancy", about: "How much is unused, or written twice." },
+  complexity: { label: "Complexity", about: "How long and tangled functions are." },
 };
 
 export const labelOf = (name: string): string => METRICS[name]?.label ?? name;

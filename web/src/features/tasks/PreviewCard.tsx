@@ -42,24 +42,30 @@ export function Times({ times }: { times: readonly string[] }) {
   return (
     <ol className="flex flex-col gap-1 text-sm">
       {times.map((time) => (
-        <li key={time} className="flex items-baseline justify-between gap-3">
-          <span className="tabular-nums">{wallClock(time)}</span>
-          <RelativeTime at={time} className="text-xs whitespace-nowrap text-ink-faint" />
+        <li key={time} className="flex flex-wrap items-baseline justify-between gap-x-3">
+          <span className="whitespace-nowrap tabular-nums">{wallClock(time)}</span>
+          {saysMore(time) && <RelativeTime at={time} className="text-xs whitespace-nowrap text-ink-faint" />}
         </li>
       ))}
     </ol>
   );
 }
 
-const days = new Intl.DateTimeFormat(undefined, {
+const WEEK_MS = 7 * 86_400_000;
+const FORM = {
   weekday: "short",
   day: "numeric",
   month: "short",
   year: "numeric",
-  hour: "2-digit",
+  hour: "numeric",
   minute: "2-digit",
-  timeZone: "UTC",
-});
+} as const;
+const here = new Intl.DateTimeFormat(undefined, FORM);
+const written = new Intl.DateTimeFormat(undefined, { ...FORM, timeZone: "UTC" });
+
+/** How soon it is, or the person's own time; a date far away in the person's own zone has said it all. */
+const saysMore = (time: string): boolean =>
+  Date.parse(time) - Date.now() < WEEK_MS || here.format(new Date(time)) !== wallClock(time);
 
 /** The time as the task's own zone shows it, which its text has in front of the offset. */
-export const wallClock = (time: string): string => days.format(new Date(`${time.slice(0, 19)}Z`));
+export const wallClock = (time: string): string => written.format(new Date(`${time.slice(0, 19)}Z`));
