@@ -26,19 +26,13 @@ export function TestResult({ report }: { report: Report }) {
       {report.tools && report.tools.length > 0 && <Names label="Tools" names={report.tools} />}
       {report.prompts && report.prompts.length > 0 && <Names label="Prompts" names={report.prompts} />}
       {report.problem && <p className="text-warn-ink">{report.problem}</p>}
-      <LastWords text={report.stderr?.trim()} error={report.error} />
+      {report.stderr?.trim() && (
+        <div>
+          <p className="mb-1 text-xs text-ink-soft">What it wrote to its standard error</p>
+          <CodeBlock code={report.stderr.trim()} wrap fold={15} />
+        </div>
+      )}
     </section>
-  );
-}
-
-/** Unless they stand in the error as they are. */
-function LastWords({ text, error }: { text?: string; error?: string | null }) {
-  if (!text || error?.includes(text)) return null;
-  return (
-    <div>
-      <p className="mb-1 text-xs text-ink-soft">What it wrote to its standard error</p>
-      <CodeBlock code={text} wrap fold={15} />
-    </div>
   );
 }
 
