@@ -250,6 +250,7 @@ async def test_a_process_that_nobody_asks_ends_after_a_while(hub: Hub, channel: 
     await hub.settings.patch({"quality_wait_s": 0.001})
     await hub.quality.scan(channel.id)
     await until(lambda: not scanner_processes())
+    assert (await hub.quality.scan(channel.id)).snapshot.signal > 0
 
 
 async def test_lines_of_a_scanned_file_can_be_read_and_no_others(

@@ -255,6 +255,7 @@ async def test_a_changed_file_takes_back_the_question_about_the_old_one(
         first = await hub.inbox.question()
         write(project, books=books(tmp_path).entry(env={"A": "b"}))
         await hub.until(lambda: first in hub.inbox.taken_back and hub.inbox.waiting)
+        assert await hub.inbox.question() != first
         await hub.inbox.answer(approve=True)
         await settled(hub, "books", ServerStatus.CONNECTED)
 

@@ -184,8 +184,10 @@ async def test_a_second_sign_in_takes_the_place_of_the_first(sign_in: SignIn, se
 
 
 async def test_a_sign_in_that_waits_does_not_hold_up_the_end(tmp_path: Path, server: Server) -> None:
-    async with SignIn(secrets_in(tmp_path)) as sign_in:
-        await sign_in.start(server)
+    with anyio.fail_after(60):
+        async with SignIn(secrets_in(tmp_path)) as sign_in:
+            begun = await sign_in.start(server)
+            assert sign_in.pending(server.id) == begun
 
 
 async def test_an_error_inside_leaves_as_it_is(tmp_path: Path) -> None:

@@ -274,9 +274,8 @@ class DurableEngine:
                 await bound.records.write(activation.followers, ends)
         except Exception as error:  # border: it is open on record, and whoever comes next goes on with it
             log.warning("%s stays open: its end could not be recorded", order.id, exc_info=error)
-        except (
-            asyncio.CancelledError
-        ):  # this task is over either way; passed on, it would end those of others
+        except asyncio.CancelledError:
+            # This task is over either way; passed on, it would end those of others.
             log.debug("%s stays open", order.id)
         finally:
             self._settle(order.id, going)

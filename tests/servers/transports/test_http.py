@@ -154,8 +154,11 @@ async def test_a_session_that_the_server_forgot_is_told(server: OddServer, tool:
 
 
 async def test_a_server_that_does_not_let_go_is_left_in_bounded_time(server: OddServer) -> None:
-    async with connected(HttpTransport(server.url("/clinging"))) as client:
-        await client.call_tool("echo", {})
+    transport = HttpTransport(server.url("/clinging"))
+    with anyio.fail_after(60):
+        async with connected(transport) as client:
+            await client.call_tool("echo", {})
+    assert transport.closed.is_set()
 
 
 class Witness(httpx2.Auth):
