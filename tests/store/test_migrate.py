@@ -10,6 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
+from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, inspect, text
@@ -53,7 +54,7 @@ def describe(engine: Engine) -> dict[str, Any]:
             "primary key": seen.get_pk_constraint(table)["constrained_columns"],
             "foreign keys": sorted(map(str, seen.get_foreign_keys(table))),
             "indexes": sorted(
-                str((index["name"], index["column_names"], index["unique"]))
+                str((index["name"], index["column_names"], index["unique"], _condition(index)))
                 for index in seen.get_indexes(table)
             ),
             "unique": sorted(
@@ -63,6 +64,12 @@ def describe(engine: Engine) -> dict[str, Any]:
         for table in seen.get_table_names()
         if table != "alembic_version"
     }
+
+
+def _condition(index: Any) -> str:
+    """Which rows a partial index holds."""
+    options = index.get("dialect_options", {})
+    return " ".join(str(value) for key, value in options.items() if key.endswith("_where"))
 
 
 def test_the_tables_equal_the_sum_of_the_migrations(store_url: str) -> None:
@@ -78,6 +85,21 @@ def test_the_revision_that_the_program_needs_is_the_newest_migration() -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     assert ScriptDirectory.from_config(config).get_heads() == [head_revision()]
+
+
+async def test_a_database_of_the_first_version_keeps_its_rows(store_url: str) -> None:
+    with engine_of(store_url) as engine:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        config.attributes["url"] = engine.url
+        command.upgrade(config, "0001")
+        with engine.begin() as conn:
+            conn.execute(text("INSERT INTO meta (key, value) VALUES ('kept', '1')"))
+        async with open_store(store_url):
+            pass
+        with engine.connect() as conn:
+            assert conn.execute(text("SELECT value FROM meta WHERE key = 'kept'")).scalar() is not None
+            assert conn.execute(text("SELECT version_num FROM alembic_version")).scalar() == head_revision()
 
 
 async def test_a_database_of_a_newer_version_is_refused_and_left_alone(store_url: str) -> None:

@@ -383,6 +383,17 @@ async def test_progress_is_an_event_with_the_elapsed_time_and_a_flood_of_it_is_t
     assert len(reports[0]["message"]) <= 1000
 
 
+async def test_what_is_told_of_a_call_that_never_waits_comes_in_its_order(trusted: Desk) -> None:
+    async def hasty(arguments: Json, invocation: Invocation) -> ToolResult:
+        invocation.progress(1, 1)
+        return text_result("done")
+
+    trusted.source.add("hasty", hasty)
+    await trusted.call("mcp__memory__hasty")
+    told = [event.type for event in trusted.events if event.type.startswith("tool.")]
+    assert told == ["tool.started", "tool.progress", "tool.finished"]
+
+
 # --- cancellation
 
 

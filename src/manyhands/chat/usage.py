@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, case, func, select
 
 from manyhands.chat.context import CHARS_PER_TOKEN
 from manyhands.chat.days import Calendar, day_of
-from manyhands.store.tables import channels, runs, tool_calls
+from manyhands.store.tables import call_ended, channels, runs, tool_calls
 
 By = Literal["run", "server", "channel", "model", "day"]
 Split = Literal["model", "channel", "server"]
@@ -132,7 +132,7 @@ def _calls(conn: Connection, since: Since, *keys: ColumnElement[Any]) -> Rows:
             func.sum(_cost_of_result()).label("cost"),
         )
         .select_from(tool_calls.outerjoin(runs, runs.c.id == tool_calls.c.run_id))
-        .where(*_since(since, tool_calls.c.at))
+        .where(call_ended, *_since(since, tool_calls.c.at))
         .group_by(*keys)
     )
     return [row._asdict() for row in conn.execute(query)]

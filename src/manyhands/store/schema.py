@@ -13,7 +13,7 @@ from manyhands.store.urls import is_sqlite, sqlite_path
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-HEAD = "0001"
+HEAD = "0002"
 
 
 def head_revision() -> str:

@@ -7,6 +7,7 @@ so.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping
@@ -53,6 +54,7 @@ class CallBook:
         self._files = files
         self._redact = redact
         self._underway: set[str] = set()
+        self._untold: dict[str, CallRecord] = {}
 
     async def _write(self, work: Work[object]) -> None:
         """A few calls want their rows at once; many are better served by one commit for all of them."""
@@ -74,7 +76,14 @@ class CallBook:
         return None
 
     def started(self, record: CallRecord) -> None:
-        self._publish("tool.started", record)
+        """To be told when the call has gone out and waits for its tool, so that telling delays nobody."""
+        self._untold[record.id] = record
+        asyncio.get_running_loop().call_soon(self.tell_started, record.id)
+
+    def tell_started(self, call_id: str) -> None:
+        """At once, if that was not told: something else is to be told of the call."""
+        if record := self._untold.pop(call_id, None):
+            self._publish("tool.started", record)
 
     async def end(self, record: CallRecord, outcome: Outcome, duration_ms: int) -> CallRecord:
         """Commit how it ended and hand out the record. Cancelled on the way, it can be done again."""
@@ -85,6 +94,7 @@ class CallBook:
             text = f"{_who(record)} was called, but how it ended could not be logged: {_why(error)}"
             given = logged = _unlogged(given, text)
         self._underway.discard(record.id)
+        self.tell_started(record.id)
         self._publish("tool.finished", logged)
         return given
 

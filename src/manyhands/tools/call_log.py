@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Row, Select, Text, cast, or_, select, update
 
 from manyhands.paging import Page, cut_page
 from manyhands.store.direct import Insert, Update
+from manyhands.store.tables import call_without_success
 from manyhands.store.tables import tool_calls as table
 from manyhands.tools.types import CallRecord, CallStatus
 
@@ -63,7 +64,7 @@ def end_call(conn: Connection, record: CallRecord) -> None:
 
 def interrupt_pending(conn: Connection) -> int:
     """End what a dead process left pending; how many there were."""
-    left = update(table).where(table.c.status == CallStatus.PENDING.value)
+    left = update(table).where(table.c.status == CallStatus.PENDING.value, call_without_success)
     values = {
         "status": CallStatus.ERROR.value,
         "code": INTERRUPTED,
@@ -134,6 +135,8 @@ def _filtered(query: Select[Any], wanted: CallFilter) -> Select[Any]:
     for column, value in exact.items():
         if value is not None:
             query = query.where(column == value)
+    if wanted.status not in (None, CallStatus.SUCCESS):
+        query = query.where(call_without_success)
     if wanted.q:
         searched = (table.c.tool, table.c.server, table.c.result, cast(table.c.arguments, Text))
         query = query.where(or_(*(column.icontains(wanted.q, autoescape=True) for column in searched)))

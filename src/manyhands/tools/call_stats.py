@@ -17,6 +17,7 @@ from typing import TypeVar
 from sqlalchemy import BigInteger, ColumnElement, Connection, Integer, cast, func, literal, select
 
 from manyhands.errors import InvalidError
+from manyhands.store.tables import call_ended
 from manyhands.store.tables import tool_calls as table
 from manyhands.tools.types import CallStatus
 
@@ -98,10 +99,8 @@ def select_stats(conn: Connection, span: Span) -> CallStats:
     servers: dict[str, _Tally] = defaultdict(_Tally)
     query = select(
         _bucket(conn.dialect.name, span.bucket_s), table.c.server, table.c.status, table.c.duration_ms
-    ).where(table.c.at >= span.since, table.c.at < span.until)
+    ).where(table.c.at >= span.since, table.c.at < span.until, call_ended)
     for place, server, status, ms in conn.execution_options(yield_per=AT_ONCE).execute(query):
-        if status == CallStatus.PENDING.value:
-            continue
         servers[server].add(status, ms)
         if span.server is None or span.server == server:
             points[place].add(status, ms)

@@ -168,7 +168,12 @@ class CallPipeline:
 
     def _publisher(self, record: CallRecord) -> Publish:
         names = {"tool": record.tool, "server": record.server}
-        return lambda event, data: self._bus.publish(event, data | names, channel_id=record.channel_id)
+
+        def publish(event: str, data: dict[str, Any]) -> None:
+            self._book.tell_started(record.id)
+            self._bus.publish(event, data | names, channel_id=record.channel_id)
+
+        return publish
 
     def _check(
         self, found: Found, arguments: object

@@ -17,6 +17,7 @@ GIVEN_BINARY = 5_000_000
 """Characters of data that one block may have for a caller to get it; model providers refuse larger images."""
 LOGGED_BINARY = 65_536
 """Characters of binary data that a row of the log keeps; the caller gets them all the same."""
+_JSON = json.JSONEncoder(ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def weigh(result: ToolResult, limit: int) -> Weight:
     data = [len(binary_of(block)) for block in result.content]
     structured = 0
     if result.structured is not None:
-        structured = len(json.dumps(result.structured, ensure_ascii=False))
+        structured = len(_JSON.encode(result.structured))
     return Weight(text, sum(data), max(data, default=0), structured, limit)
 
 
@@ -68,7 +69,7 @@ def binary_of(block: Mapping[str, Any]) -> str:
 def page_text(result: ToolResult, weight: Weight) -> str:
     """The text that is kept for paging: what a model would read, and structure that it would miss."""
     if weight.long_structure and not weight.long_text:
-        return f"{weight.text}\n{json.dumps(result.structured, ensure_ascii=False)}"
+        return f"{weight.text}\n{_JSON.encode(result.structured)}"
     return weight.text
 
 

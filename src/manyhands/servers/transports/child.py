@@ -72,12 +72,17 @@ class Child(asyncio.SubprocessProtocol):
         self._transport = cast("asyncio.SubprocessTransport", transport)
         self.pid = self._transport.get_pid()
         self._input.set_write_buffer_limits(high=_WRITE_BUFFER)
+        self._output.set_protocol(_Output(self._said, self._output.get_protocol()))
         self._listener.started(self.pid)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        if fd != _STDOUT:
+        if fd == _STDOUT:  # what came before its pipe was ours
+            self._said(data)
+        else:
             self._listener.stderr(data)
-        elif not self._deaf:
+
+    def _said(self, data: bytes) -> None:
+        if not self._deaf:
             self._listener.stdout(data)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
@@ -188,6 +193,22 @@ class Child(asyncio.SubprocessProtocol):
         with anyio.move_on_after(seconds):
             await self._exited.wait()
         return self._exited.is_set()
+
+
+class _Output(asyncio.Protocol):
+    """The child's output, read at once: asyncio's own way to `pipe_data_received` takes one more turn of
+    the loop. How the pipe ends stays its business (`own`).
+    """
+
+    def __init__(self, said: Callable[[bytes], None], own: asyncio.BaseProtocol) -> None:
+        self._said = said
+        self._own = own
+
+    def data_received(self, data: bytes) -> None:
+        self._said(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._own.connection_lost(exc)
 
 
 async def start_child(
