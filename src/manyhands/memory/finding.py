@@ -127,7 +127,7 @@ class Finder:
                 rank = _done(await anyio.to_thread.run_sync(rank))
         known = None if self._records.alone else {one.id: one.revision for one in collections}
         read = partial(_read, rank=rank, view=view, query=query, marks=self._marks, known=known)
-        outcome, by_meaning, moved = await self._records.read(read)
+        outcome, by_meaning, moved = await self._records.read_apart(read)
         unlearned = 0 if in_database else view.unlearned
         changed = () if last else outcome.changed
         # What is close was found out for these vectors; others have another scale.
@@ -207,8 +207,10 @@ def _read(
 ) -> tuple[Outcome, bool, bool]:
     """The hits, whether meaning had a part in it, and whether the collections are others at this moment."""
     found, by_meaning = rank()
+    outcome = read_hits(conn, view, found, query, marks)
+    # What is as it was now was so when the hits were read.
     moved = known is not None and rows.revisions(conn, list(known)) != known
-    return read_hits(conn, view, found, query, marks), by_meaning, moved
+    return outcome, by_meaning, moved
 
 
 def _try_out(view: View, embedder: Embedder | None) -> None:

@@ -34,3 +34,7 @@ class Records:
 
     async def read(self, work: Work[T]) -> T:
         return await self._store.read(work)
+
+    async def read_apart(self, work: Work[T]) -> T:
+        """The same for work whose statements need not see one moment, in a thread."""
+        return await (self._store.read if self.alone else self._store.read_now)(work)

@@ -56,7 +56,7 @@ class Store(Protocol):
         ...
 
     async def read_now(self, work: Work[T]) -> T:
-        """Like `read`, for one statement that finds a row or two by an index."""
+        """Like `read`, for one statement that finds a row or two by an index; two may see two moments."""
         ...
 
     async def size(self) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, select
 
 from manyhands.events import Event
 from manyhands.store.direct import Insert
 from manyhands.store.engine import Store
+from manyhands.store.inserts import conflict_insert
 from manyhands.store.tables import events, meta
 
 _RESERVED = "events.reserved"
@@ -73,6 +74,8 @@ def _open(conn: Connection) -> bool:
 
 
 def _reserve(conn: Connection, count: int) -> int:
+    # Hubs that begin together on a new database find no row to wait for each other at.
+    conn.execute(conflict_insert(conn, meta).on_conflict_do_nothing(), {"key": _RESERVED, "value": "0"})
     conn.execute(select(meta.c.value).where(meta.c.key == _RESERVED).with_for_update())
     newest = conn.execute(select(func.max(events.c.seq))).scalar() or 0
     used = max(_number(conn, _RESERVED), newest)
@@ -86,5 +89,5 @@ def _number(conn: Connection, key: str) -> int:
 
 
 def _set_number(conn: Connection, key: str, value: int) -> None:
-    if conn.execute(update(meta).where(meta.c.key == key).values(value=str(value))).rowcount == 0:
-        conn.execute(insert(meta).values(key=key, value=str(value)))
+    statement = conflict_insert(conn, meta).values(key=key, value=str(value))
+    conn.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": str(value)}))

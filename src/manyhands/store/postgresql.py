@@ -13,11 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import anyio
 from anyio.abc import TaskGroup
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import OperationalError
 
 from manyhands.errors import UnavailableError
@@ -30,6 +30,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 POOL = 8
+ASKING = 4
 POSTED_GROUP = 256
 POST_DELAY_S = 0.01
 CONNECT_TIMEOUT_S = 10
@@ -51,12 +52,13 @@ class PostgresStore:
     dialect = "postgresql"
 
     def __init__(self, url: str) -> None:
-        self._engine = create_engine(
-            psycopg_url(url), pool_size=POOL, max_overflow=0, pool_pre_ping=True, connect_args=CONNECT
-        )
+        self._engine = _engine(url, POOL)
         self._reading = self._engine.execution_options(
             isolation_level="REPEATABLE READ", postgresql_readonly=True
         )
+        # One statement sees one moment by itself: a transaction around it is two ways to the server more.
+        self._asking = _engine(url, ASKING, isolation_level="AUTOCOMMIT")
+        event.listen(self._asking, "connect", _make_read_only)
         self._threads = ThreadPoolExecutor(POOL, thread_name_prefix="manyhands-database")
         self._posted: list[Work[object]] = []
         self._underway = self._written = 0
@@ -70,7 +72,7 @@ class PostgresStore:
 
     async def __aenter__(self) -> Self:
         try:
-            await self._in_thread(partial(self._run_read, _look))
+            await self._in_thread(partial(_run_read, self._reading, _look))
         except BaseException:
             await self._close()
             raise
@@ -99,6 +101,7 @@ class PostgresStore:
     def _end_threads(self) -> None:
         self._threads.shutdown(wait=True, cancel_futures=True)
         self._engine.dispose()
+        self._asking.dispose()
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         # Shielded: what a thread has begun is not undone by going away.
@@ -121,7 +124,8 @@ class PostgresStore:
         return await self.write(work)
 
     async def read_now(self, work: Work[T]) -> T:
-        return await self.read(work)
+        self._check_open()
+        return await self._in_thread(partial(_run_read, self._asking, work))
 
     def post(self, work: Work[object]) -> None:
         self._check_open()
@@ -136,11 +140,7 @@ class PostgresStore:
 
     async def read(self, work: Work[T]) -> T:
         self._check_open()
-        return await self._in_thread(partial(self._run_read, work))
-
-    def _run_read(self, work: Work[T]) -> T:
-        with self._reading.connect() as conn:
-            return work(conn)
+        return await self._in_thread(partial(_run_read, self._reading, work))
 
     def _check_open(self) -> None:
         if self._closing:
@@ -178,6 +178,30 @@ class PostgresStore:
                 return
             for work in batch:
                 await self._write_batch([work])
+
+
+def _engine(url: str, size: int, **more: Any) -> Engine:
+    """The connection that was used last is used next: its process is awake and has its plans."""
+    return create_engine(
+        psycopg_url(url),
+        pool_size=size,
+        max_overflow=0,
+        pool_pre_ping=True,
+        pool_use_lifo=True,
+        connect_args=CONNECT,
+        **more,
+    )
+
+
+def _make_read_only(connection: Any, record: object) -> None:
+    """Without transactions of ours it is the session that must know."""
+    connection.autocommit = True
+    connection.execute("SET default_transaction_read_only = on")
+
+
+def _run_read(engine: Engine, work: Work[T]) -> T:
+    with engine.connect() as conn:
+        return work(conn)
 
 
 def _all_of(batch: Sequence[Work[object]], conn: Connection) -> None:
