@@ -31,6 +31,8 @@ _INHERITED = """
 """
 _INHERITED_NAMES = frozenset(_INHERITED.split())
 _INHERITED_PREFIXES = ("LC_", "XDG_", "UV_", "PIP_", "NPM_CONFIG_")
+WATCHES_ONE_DIRECTORY: bool = sys.platform == "linux"
+"""Whether to watch a tree of directories is to watch each of them; elsewhere the system does it."""
 
 
 def child_environment(

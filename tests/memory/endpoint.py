@@ -24,6 +24,8 @@ class Endpoint:
     answer: Any = None
     """Sent in place of vectors."""
     asked: list[tuple[str, dict[str, Any], str | None]] = field(default_factory=list)
+    silent: threading.Event | None = None
+    """It does not answer before this is set."""
 
     def vectors(self, texts: list[str]) -> list[list[float]]:
         found = embed([meaning(text) for text in texts])[:, : self.dimensions]
@@ -47,6 +49,8 @@ def running_endpoint() -> Iterator[Endpoint]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             endpoint.asked.append((self.path, body, self.headers.get("authorization")))
+            if endpoint.silent is not None:
+                endpoint.silent.wait(60)
             said = json.dumps(endpoint.reply(self.path, body)).encode()
             self.send_response(endpoint.status)
             self.send_header("content-length", str(len(said)))

@@ -92,8 +92,9 @@ def test_a_block_of_code_is_never_split(code: str) -> None:
     assert {chunk.text: chunk.line_start for chunk in found}[code] == 5
 
 
-def test_a_fence_that_nobody_closed_is_a_block_up_to_the_end() -> None:
-    code = "```\nnever closed\n\n# end"
+@pytest.mark.parametrize("lines", [1, 20_000])
+def test_a_fence_that_nobody_closed_is_a_block_up_to_the_end(lines: int) -> None:
+    code = "```\n" + "never closed\n\n" * lines + "# end"
     assert texts(split(f"Before.\n\n{code}")) == ["Before.", code]
 
 
@@ -181,7 +182,7 @@ def test_chunks_of_a_section_and_the_gaps_between_them_are_verbatim_too(
 
 @pytest.mark.parametrize(
     "text",
-    ["# " + " " * 200_000 + "x", "* " + " " * 200_000 + "x", "=" * 200_000, "```\n" + "x = 1\n" * 20_000],
+    ["# " + " " * 200_000 + "x", "* " + " " * 200_000 + "x", "=" * 200_000, "```\n" + "x = 1\n" * 200_000],
 )
 def test_text_that_nobody_wrote_is_cut_all_the_same(text: str) -> None:
     for suffix in (".md", ".org", ".rst"):

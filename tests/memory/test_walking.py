@@ -23,6 +23,8 @@ def found(root: Path, *settings: str) -> list[str]:
     walk = Walk(project_roots(str(root), settings or (".",)))
     files = [file.shown for file in walk.files()]
     assert len(files) == len(set(files))
+    named = set(Walk(walk.roots).directories())
+    assert all(os.path.dirname(file.path) in named or file.path in named for file in Walk(walk.roots).files())
     for name in files:  # one by one they are found as well
         path = os.path.join(root, name)
         if os.path.realpath(path) == path:
@@ -57,6 +59,7 @@ def test_ignored_files_are_left_out_at_every_level(tmp_path: Path) -> None:
     (tmp_path / "docs/.gitignore").write_text("!keep.draft.md\n/gen\n")
     assert found(tmp_path) == ["a.md", "docs/c.md", "docs/keep.draft.md"]
     walk = Walk(project_roots(str(tmp_path), (".",)))
+    assert sorted(walk.directories()) == [str(tmp_path), str(tmp_path / "docs")]
     assert walk.one(str(tmp_path / "drafts/b.md")) is None
     assert walk.one(str(tmp_path / "docs/gen/e.md")) is None
 

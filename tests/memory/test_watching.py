@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -115,10 +116,12 @@ async def test_all_files_are_looked_at_once_and_then_what_changes(
         assert sorted(looked) == [str(desk.project), "global"]
 
 
+@pytest.mark.parametrize("watched", [True, False])
 async def test_a_question_waits_neither_for_the_first_reading_nor_for_vectors(
-    sqlite_desk: Desk, monkeypatch: pytest.MonkeyPatch
+    sqlite_desk: Desk, monkeypatch: pytest.MonkeyPatch, watched: bool
 ) -> None:
     desk, go, index = sqlite_desk, anyio.Event(), Indexer.index
+    await desk.set(memory_watch=watched)
 
     async def slow(self: Indexer, *rest: Any) -> IndexReport:
         await go.wait()
@@ -134,6 +137,52 @@ async def test_a_question_waits_neither_for_the_first_reading_nor_for_vectors(
             async with desk.memory._keeper.state(str(desk.project)).learning:
                 desk.write("talk.txt", "Ana: I sold the boat.")
                 assert (await desk.search("boat", by_words=True)).hits[0].text == "Ana: I sold the boat."
+
+
+async def test_what_goes_while_the_rest_is_still_being_read_is_not_found(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go, index = anyio.Event(), Indexer.index
+
+    async def slow(self: Indexer, *rest: Any) -> IndexReport:
+        report = await index(self, *rest)
+        await go.wait()
+        return report
+
+    monkeypatch.setattr(Indexer, "index", slow)
+    monkeypatch.setattr(keeping, "FIRST_WAIT_S", 0)
+    with anyio.fail_after(ENOUGH_S):
+        async with following(desk):
+            while (await desk.search("boat")).files < len(NOTES):
+                await anyio.lowlevel.checkpoint()
+            assert await desk.paths("boat") == ["talk.txt"]
+            desk.write("talk.txt", "Ana: I sold the violin.")
+            assert await desk.paths("violin boat") == ["talk.txt"]
+            (desk.project / "talk.txt").unlink()
+            answer = await desk.search("violin boat", by_words=True)
+            assert not answer.hits
+            assert "still being read" in answer.notes[0]
+            go.set()
+
+
+def test_what_is_not_read_yet_is_stale() -> None:
+    assert keeping.CollectionState(pending=1).stale == 1
+    assert keeping.CollectionState(pending=1, phase="reading", done=3, total=10).stale == 8
+    assert keeping.CollectionState(phase="embedding", done=3, total=10).stale == 0
+
+
+async def test_more_directories_than_can_be_watched_are_looked_at(
+    sqlite_desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("manyhands.memory.watching.WATCHES_ONE_DIRECTORY", True)
+    monkeypatch.setattr("manyhands.memory.watching.MOST_DIRECTORIES", 1)
+    desk = sqlite_desk
+    async with following(desk):
+        await desk.search("boat")
+        desk.write("new.md", "A kite.")
+        assert await desk.paths("kite") == ["new.md"]
+        status = (await desk.memory.status(await desk.scope()))["collections"][0]
+        assert "more than 1 directories" in status["watch_problem"]
 
 
 async def test_what_was_used_before_is_read_before_somebody_asks(
@@ -170,6 +219,25 @@ async def test_a_failed_embedder_is_tried_again_in_the_background(
             endpoint.status = 200
             await until(desk.bus, indexed(embedded=6))
             assert (await desk.search("doctor")).mode == "hybrid"
+
+
+async def test_another_embedder_does_not_wait_for_one_that_is_silent(sqlite_desk: Desk) -> None:
+    desk = sqlite_desk
+    with running_endpoint() as endpoint:
+        endpoint.silent = threading.Event()
+        await desk.set(memory_embedder="ollama:a", memory_embedder_url=endpoint.url)
+        try:
+            async with following(desk):
+                assert (await desk.search("boat")).mode == "lexical"
+                with anyio.fail_after(ENOUGH_S):
+                    while not endpoint.asked:
+                        await anyio.lowlevel.checkpoint()
+                await desk.set(memory_embedder="static")
+                await until(desk.bus, indexed(embedded=6))
+                answer = await desk.search("doctor")
+                assert (answer.mode, answer.notes) == ("hybrid", ())
+        finally:
+            endpoint.silent.set()
 
 
 def test_only_what_can_be_memory_matters(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ class MemoryIndexState(schemas.Answer):
 
     files: int
     chunks: int
-    stale: int = Field(description="Files that have changed and are not read again yet.")
+    stale: int = Field(description="Files that are new or have changed and are not read yet.")
     indexing: bool
 
 

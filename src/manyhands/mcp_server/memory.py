@@ -94,7 +94,7 @@ HIT = gives(
 INDEX = gives(
     files=number("Files that were searched."),
     chunks=number("Passages that were searched."),
-    stale=number("Files that have changed and are not read again yet."),
+    stale=number("Files that are new or have changed and are not read yet."),
     indexing={"type": "boolean"},
 )
 

@@ -22,8 +22,10 @@ _UNDERLINE = re.compile(r" {0,3}(?P<mark>[=\-~^\"'`#*+.:_])(?P=mark){2,}\s*$")
 _ITEM = re.compile(r" {0,3}(?:[-*+•]|\d{1,9}[.)])\s+\S")
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*\s+|(?<=[。！？])")
 LONGEST_HEADING = 1000
-MOST_OPEN = 20_000
-"""What nobody closed, and indented lines of a plain text, are cut after all: they may be no code."""
+MOST_OPEN = 1_000_000
+"""A block of code that nobody closed is one up to the end of its file, but not a longer one than this."""
+MOST_INDENTED = 20_000
+"""Indented lines of a plain text are cut after all: they may be no code."""
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f")
 _SKIN = range(0x1F3FB, 0x1F400)
 _FLAGS = range(0x1F1E6, 0x1F200)
@@ -131,7 +133,7 @@ def _block(lines: Sequence[str], at: int, suffix: str, outline: _Outline) -> _Bl
         closing = rf"(?i)\s*#\+end_{re.escape(found['kind'])}\s*$"
         return _fenced(lines, at, closing)
     if _is_indented(lines[at]):
-        return _Block(at, _end_of_indented(lines, at), MOST_OPEN if suffix == ".txt" else None)
+        return _Block(at, _end_of_indented(lines, at), MOST_INDENTED if suffix == ".txt" else None)
     return _Block(at, _end_of_paragraph(lines, at, suffix, outline))
 
 

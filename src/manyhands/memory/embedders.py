@@ -125,7 +125,8 @@ class EndpointEmbedder:
                 ) as client:
                     answer = await client.post(self._url, json=body)
             if answer.status_code != 200:
-                raise self._bad(f"it answers with status {answer.status_code}: {answer.text[:200]}")
+                said = f": {answer.text[:200].strip()}" if answer.text.strip() else ""
+                raise self._bad(f"it answers with status {answer.status_code}{said}")
             return answer.json()
         except TimeoutError as error:
             raise self._bad(f"no answer within {timeout:.0f} s") from error

@@ -7,7 +7,7 @@ transaction whole; some that are new share theirs.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,6 +18,7 @@ import anyio
 import anyio.to_thread
 from sqlalchemy.exc import IntegrityError
 
+from manyhands.errors import UnavailableError
 from manyhands.memory import store as rows
 from manyhands.memory.chunking import split
 from manyhands.memory.reading import Content, read_text
@@ -76,10 +77,9 @@ class Indexer:
         walk = Walk(roots)
         found = await anyio.to_thread.run_sync(lambda: list(walk.files()), abandon_on_cancel=True)
         known = await self._records.read(partial(rows.known_files, collection=collection, kinds=[FILE]))
-        changed = [file for file in found if file.path not in known or known[file.path].mark != file.mark]
+        changed, gone = await anyio.to_thread.run_sync(_compared, found, known)
         count = _Count(unchanged=len(found) - len(changed))
         await self._read(collection, changed, known, largest, count, tell)
-        gone = sorted(known.keys() - {file.path for file in found})
         await self._remove(collection, gone, known, count)
         problems = [(problem.path, problem.reason) for problem in walk.problems]
         kept = await self._records.read(partial(rows.problems_by_path, collection=collection))
@@ -95,9 +95,7 @@ class Indexer:
         known = await self._records.read(
             partial(rows.known_files, collection=collection, kinds=[FILE], paths=paths)
         )
-        changed = [
-            file for file in there.values() if file.path not in known or known[file.path].mark != file.mark
-        ]
+        changed, _ = _compared(list(there.values()), known)
         gone = await anyio.to_thread.run_sync(_gone, paths, there.keys(), known.keys())
         count = _Count()
         await self._read(collection, changed, known, largest, count, _quiet)
@@ -163,40 +161,30 @@ class Indexer:
     async def _write(
         self, collection: str, made: Sequence[NewFile], known: dict[str, KnownFile], count: _Count
     ) -> None:
-        unknown = [new for new in made if new.path not in known]
-        async with anyio.create_task_group() as group:
-            if unknown:
-                group.start_soon(self._add, collection, unknown)
-                count.added += len(unknown)
-                count.chunks_added += sum(len(new.chunks) for new in unknown)
-            for new in made:
-                old = known.get(new.path)
-                if old is None:
-                    continue
-                if new.digest and old.digest == new.digest and old.problem == new.problem:
-                    group.start_soon(self._touch, old, new)
-                    count.unchanged += 1
-                    continue
-                group.start_soon(self._put, collection, new)
-                count.changed += 1
-                count.chunks_added += len(new.chunks)
-                count.chunks_removed += old.chunks
+        same = [new for new in made if _is_same(known.get(new.path), new)]
+        others = [new for new in made if not _is_same(known.get(new.path), new)]
+        if same:
+            await self._touch(same, known)
+        if others:
+            await self._put(collection, others)
+        replaced = [known[new.path] for new in others if new.path in known]
+        count.unchanged += len(same)
+        count.added += len(others) - len(replaced)
+        count.changed += len(replaced)
+        count.chunks_added += sum(len(new.chunks) for new in others)
+        count.chunks_removed += sum(old.chunks for old in replaced)
 
-    async def _add(self, collection: str, unknown: Sequence[NewFile]) -> None:
+    async def _put(self, collection: str, new: Sequence[NewFile]) -> None:
         try:
-            await self._records.write(partial(rows.put_files, collection=collection, new=unknown))
-        except IntegrityError:  # another hub of the same database has read one of them meanwhile
-            for new in unknown:
-                await self._put(collection, new)
+            await self._records.write(partial(rows.put_files, collection=collection, new=new))
+        except (IntegrityError, UnavailableError):  # somebody else writes one of them
+            for one in new:
+                await self._records.write(partial(rows.put_files, collection=collection, new=[one]))
 
-    async def _put(self, collection: str, new: NewFile) -> None:
-        await self._records.write(partial(rows.put_file, collection=collection, new=new))
-
-    async def _touch(self, old: KnownFile, new: NewFile) -> None:
-        await self._records.write(
-            partial(rows.touch_file, file_id=old.id, mark=new.mark, modified=new.modified)
-        )
-        self._marks[old.id] = new.mark
+    async def _touch(self, same: Sequence[NewFile], known: dict[str, KnownFile]) -> None:
+        marks = {known[new.path].id: (new.mark, new.modified) for new in same}
+        await self._records.write(partial(rows.touch_files, marks=marks))
+        self._marks |= {number: mark for number, (mark, _) in marks.items()}
 
     async def _remove(
         self, collection: str, paths: Sequence[str], known: dict[str, KnownFile], count: _Count
@@ -206,6 +194,20 @@ class Indexer:
             await self._records.write(partial(rows.remove_files, collection=collection, paths=some))
             count.removed += len(some)
             count.chunks_removed += sum(known[path].chunks for path in some)
+
+
+def _compared(
+    found: Sequence[FoundFile], known: Mapping[str, KnownFile]
+) -> tuple[list[FoundFile], list[str]]:
+    """Which files are new or changed, and which are gone."""
+    changed = [file for file in found if file.path not in known or known[file.path].mark != file.mark]
+    return changed, sorted(known.keys() - {file.path for file in found})
+
+
+def _is_same(old: KnownFile | None, new: NewFile) -> bool:
+    if old is None or not new.digest:
+        return False
+    return old.digest == new.digest and old.problem == new.problem
 
 
 def _gone(paths: Sequence[str], there: AbstractSet[str], known: AbstractSet[str]) -> list[str]:

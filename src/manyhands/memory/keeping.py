@@ -70,6 +70,8 @@ class CollectionState:
     """What this process does about a collection."""
 
     writing: anyio.Lock = field(default_factory=anyio.Lock)
+    rereading: anyio.Lock = field(default_factory=anyio.Lock)
+    """Held while single files are written for a question, beside whoever reads everything."""
     learning: anyio.Lock = field(default_factory=anyio.Lock)
     """Held while vectors are made, which may take long: nobody waits for it with a question."""
     phase: str = "idle"
@@ -93,11 +95,18 @@ class CollectionState:
     has_talk: bool = True
     """Conversations are kept of it, as far as is known."""
     pending: int = 0
-    """Files that have changed and are not read again yet."""
+    """Files that were seen to change and are not read again yet."""
+    reading_since: float | None = None
+    """Since when all its files are looked at and read, by the monotonic clock, while that goes on."""
     roots: Roots | None = None
     embedder: Embedder | None = None
     warmed: bool = False
     """Somebody has got ready for questions to it."""
+
+    @property
+    def stale(self) -> int:
+        """Files that are new or have changed and are not read yet, as far as that is known."""
+        return self.pending + (self.total - self.done if self.phase == "reading" else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,23 +169,25 @@ class Keeper:
         notes = []
         for collection in collections:
             self.state(collection).used_at = self._clock.monotonic()
-            if self._group is not None and self._settings.current.memory_watch:
-                notes += await self._ready_while_followed(collection)
-            else:
-                await self._look_again(collection)
+            if self._group is not None:
+                notes += await self._ready_meanwhile(collection)
+            elif await self._should_look(collection):
+                await self.look(collection)
             await self._take_talk(collection)
         return notes
 
-    async def _ready_while_followed(self, collection: str) -> list[str]:
+    async def _ready_meanwhile(self, collection: str) -> list[str]:
+        """Reading goes on in the background; whoever asks waits for it only for a while."""
         state = self.state(collection)
-        if not state.followed:
+        followed = self._settings.current.memory_watch
+        if followed and not state.followed:
             self._follow(collection)
-        elif state.read.is_set() and not state.watched:
-            await self._look_again(collection)
-        if not state.read.is_set():
+        elif not followed or (state.read.is_set() and not state.watched):
+            await self._look_meanwhile(collection)
+        if followed and not state.read.is_set():
             with anyio.move_on_after(max(state.followed_at + FIRST_WAIT_S - self._clock.monotonic(), 0)):
                 await state.read.wait()
-        if state.read.is_set():
+        if state.read.is_set() and not self._is_late(state):
             return []
         far = (
             f"{state.done:,} of {state.total:,} files so far"
@@ -185,15 +196,38 @@ class Keeper:
         )
         return [f"The memory is still being read ({far}); ask again later for more."]
 
-    async def _look_again(self, collection: str) -> None:
+    async def _look_meanwhile(self, collection: str) -> None:
+        state, over = self.state(collection), anyio.Event()
+
+        async def look() -> None:
+            await self._changed(collection, None)
+            over.set()
+
+        if self._is_late(state) or not await self._should_look(collection):
+            return
+        if self._group is not None:
+            self._group.start_soon(look)
+            with anyio.move_on_after(self._patience(state)):
+                await over.wait()
+
+    def _patience(self, state: CollectionState) -> float:
+        """How long a question waits for its files to be read."""
+        if state.reading_since is None:
+            return FIRST_WAIT_S
+        return max(state.reading_since + FIRST_WAIT_S - self._clock.monotonic(), 0)
+
+    def _is_late(self, state: CollectionState) -> bool:
+        """Whether its files are being read, and nobody waits for that any longer."""
+        return state.reading_since is not None and not self._patience(state)
+
+    async def _should_look(self, collection: str) -> bool:
         """Unless that was just done and takes long: then most of the time would go into looking."""
         state = self.state(collection)
         now = self._clock.monotonic()
         is_old = state.looked_at is None or now - state.looked_at > LOOK_SHARE * state.look_took
         embedder = await self._learner.embedder()
         is_other = self.roots(collection) != state.roots or state.embedder != embedder
-        if is_old or is_other or state.look_took < QUICK_S:
-            await self.look(collection)
+        return is_old or is_other or state.look_took < QUICK_S
 
     async def reread(self, collections: Sequence[str], files: Sequence[FileFacts]) -> None:
         """Files of which somebody saw that they are not what they were."""
@@ -201,11 +235,17 @@ class Keeper:
             lambda: [file for file in files if current_mark(file.path) is None]
         )
         for collection in collections:
-            roots = self.roots(collection)
-            if roots is None or not self.state(collection).read.is_set():
+            roots, state = self.roots(collection), self.state(collection)
+            if roots is None:
                 continue
-            await self._read_paths(collection, roots, [file.path for file in files])
-            if gone and not self.state(collection).watched:  # it may have another name now
+            paths = [file.path for file in files]
+            if state.reading_since is not None:  # which may take long, and who writes a file writes it whole
+                async with state.rereading:
+                    largest = self._settings.current.memory_file_bytes
+                    await self._indexer.index_paths(collection, roots, largest, paths)
+                continue
+            await self._read_paths(collection, roots, paths)
+            if gone and not state.watched:  # it may have another name now
                 await self.look(collection)
 
     # --- indexing
@@ -234,10 +274,12 @@ class Keeper:
             self._tell_indexed(collection, report)
 
     async def _index(self, collection: str, state: CollectionState) -> IndexReport:
+        state.reading_since = self._clock.monotonic()
         try:
             return await self._bring_up_to_date(collection, state)
         finally:
             state.phase, state.done, state.total = "idle", 0, 0
+            state.reading_since = None
 
     async def _touch(self, collection: str, state: CollectionState) -> None:
         """There is such a collection, and it is used; written now and then alone."""
@@ -322,11 +364,18 @@ class Keeper:
         """What was said since the last question; who reads everything for the first time takes it along."""
         state = self.state(collection)
         wanted = self._settings.current.memory_conversations or state.has_talk
-        if state.talk_changed and wanted and state.read.is_set():
-            async with state.writing:
-                await self._touch(collection, state)
-                report = await self._talk(collection)
-            await self._tell_of_changes(collection, report)
+        if not (state.talk_changed and wanted and state.read.is_set()):
+            return
+        with anyio.move_on_after(self._patience(state)) as waiting:
+            await state.writing.acquire()
+        if waiting.cancelled_caught:
+            return
+        try:
+            await self._touch(collection, state)
+            report = await self._talk(collection)
+        finally:
+            state.writing.release()
+        await self._tell_of_changes(collection, report)
 
     async def _talk(self, collection: str) -> IndexReport:
         """The conversations of a collection; none when they are not wanted."""
@@ -424,7 +473,7 @@ class Keeper:
             roots = self.roots(collection)
             if roots is not None and await anyio.to_thread.run_sync(_any_exists, roots.places):
                 began = partial(setattr, state, "watched", True)
-                await watch(roots.places, began, partial(self._changed, collection))
+                await watch(roots, began, partial(self._changed, collection))
         except Exception as error:  # border: a system that cannot watch ends no daemon
             log.warning("the files of %s cannot be watched", collection, exc_info=error)
             state.watch_problem = f"Its files cannot be watched: {error}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+import anyio
 from sqlalchemy import Connection, select
 
 from manyhands.clock import Clock
@@ -67,6 +68,8 @@ class Learner:
         self._vectors = vectors
         self._made: tuple[object, Embedder | None] | None = None
         self._dimensions: dict[str, int] = {}
+        self._underway: set[anyio.CancelScope] = set()
+        """Passes that end when another embedder is chosen: the last one may not answer for long."""
         self._failures = 0
         self.problem: str | None = None
         self.retry_at: float | None = None
@@ -78,6 +81,8 @@ class Learner:
         key = (current.memory_embedder, current.memory_embedder_url, current.memory_embedder_key)
         if self._made is None or self._made[0] != key:
             self._worked()
+            for scope in self._underway:
+                scope.cancel()
         elif self._made[1] is not None or self.problem is None or self.resting:
             return self._made[1]
         try:
@@ -110,7 +115,8 @@ class Learner:
             vector = await embedder.ask(question)
             await self._check(embedder.name, len(vector))
         except UnavailableError as error:
-            self._failed(error)
+            if await self.embedder() is embedder:  # else it is no business of the next one
+                self._failed(error)
             return None
         self._worked()
         return vector
@@ -119,7 +125,16 @@ class Learner:
 
     async def learn(self, collection: str, tell: Tell) -> Learned:
         """Give a vector to each chunk of a collection that has none of the present model."""
-        embedder = await self.embedder()
+        while True:
+            embedder = await self.embedder()
+            with anyio.CancelScope() as scope:
+                self._underway.add(scope)
+                try:
+                    return await self._learn(collection, embedder, tell)
+                finally:
+                    self._underway.discard(scope)
+
+    async def _learn(self, collection: str, embedder: Embedder | None, tell: Tell) -> Learned:
         if embedder is None:
             return Learned(notes=(self.note,) if self.note else ())
         vectors = await self._vectors()
@@ -218,11 +233,12 @@ def _put(
 
 def _batches(files: Sequence[tuple[int, int]], most: int) -> Iterator[Sequence[tuple[int, int]]]:
     """Whole files, together with at most so many chunks unless it is one alone."""
-    batch: list[tuple[int, int]] = []
+    batch, size = list[tuple[int, int]](), 0
     for file in files:
-        if batch and sum(chunks for _, chunks in batch) + file[1] > most:
+        if batch and size + file[1] > most:
             yield batch
-            batch = []
+            batch, size = [], 0
         batch.append(file)
+        size += file[1]
     if batch:
         yield batch

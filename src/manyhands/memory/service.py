@@ -183,7 +183,7 @@ class MemoryService:
             mode,
             sum(one.files for one in known),
             sum(one.chunks for one in known),
-            sum(state.pending for state in states),
+            sum(state.stale for state in states),
             any(state.phase != "idle" for state in states),
             tuple(notes),
         )
@@ -284,7 +284,7 @@ class MemoryService:
             "files": collection.files,
             "chunks": collection.chunks,
             "embedded": embedded,
-            "stale": state.pending,
+            "stale": state.stale,
             "problems": problems,
             "state": state.phase,
             "done": state.done,

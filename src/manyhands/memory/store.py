@@ -120,21 +120,13 @@ def changed(conn: Connection, collection: str, files: int = 0, chunks: int = 0) 
 # --- files
 
 
-def put_file(conn: Connection, collection: str, new: NewFile) -> int:
-    """Keep a file in the place of what was known under its path; its number."""
-    files, chunks = _remove(conn, collection, [new.path])
-    (number,) = put_files(conn, collection, [new], instead_of=(files, chunks))
-    return number
-
-
-def put_files(
-    conn: Connection, collection: str, new: Sequence[NewFile], *, instead_of: tuple[int, int] = (0, 0)
-) -> Sequence[int]:
-    """Keep files that were not known, all or none; their numbers. `instead_of`: files, chunks that went."""
+def put_files(conn: Connection, collection: str, new: Sequence[NewFile]) -> Sequence[int]:
+    """Keep files in the place of what was known under their paths, all or none; their numbers."""
+    old_files, old_chunks = _remove(conn, collection, [one.path for one in new])
     numbers = conn.execute(_INSERT_FILES, [_row(collection, one) for one in new]).scalars().all()
     _insert_chunks(conn, [(number, one.chunks) for number, one in zip(numbers, new, strict=True)])
-    files = sum(one.words is not None for one in new) - instead_of[0]
-    changed(conn, collection, files, sum(len(one.chunks) for one in new) - instead_of[1])
+    files = sum(one.words is not None for one in new)
+    changed(conn, collection, files - old_files, sum(len(one.chunks) for one in new) - old_chunks)
     return numbers
 
 
@@ -188,10 +180,20 @@ def _insert_chunks(conn: Connection, files: Iterable[tuple[int, Sequence[Chunk]]
         conn.exec_driver_sql(_INSERT_CHUNKS, tuple(map(list, zip(*written, strict=True))))
 
 
-def touch_file(conn: Connection, file_id: int, mark: str, modified: float) -> None:
-    """It was written anew with the same content."""
-    values = {"mark": mark, "modified_at": datetime.fromtimestamp(modified, UTC)}
-    conn.execute(update(memory_files).where(memory_files.c.id == file_id).values(values))
+def touch_files(conn: Connection, marks: Mapping[int, tuple[str, float]]) -> None:
+    """They were written anew with the same content; the mark and the time of each by its number."""
+    touched = [
+        {"number": number, "new_mark": mark, "at": datetime.fromtimestamp(modified, UTC)}
+        for number, (mark, modified) in marks.items()
+    ]
+    conn.execute(_TOUCH, touched)
+
+
+_TOUCH = (
+    update(memory_files)
+    .where(memory_files.c.id == bindparam("number"))
+    .values(mark=bindparam("new_mark"), modified_at=bindparam("at"))
+)
 
 
 def remove_files(conn: Connection, collection: str, paths: Sequence[str]) -> int:
@@ -206,11 +208,10 @@ def _remove(conn: Connection, collection: str, paths: Sequence[str]) -> tuple[in
     files = chunks = 0
     for at in range(0, len(paths), SOME):
         these = (table.c.collection == collection) & table.c.path.in_(paths[at : at + SOME])
-        gone = conn.execute(select(table.c.id, table.c.chunks, table.c.words.is_not(None)).where(these)).all()
-        if gone:
-            conn.execute(delete(table).where(table.c.id.in_([row[0] for row in gone])))
-        files += sum(bool(row[2]) for row in gone)
-        chunks += sum(row[1] for row in gone)
+        gone = conn.execute(delete(table).where(these).returning(table.c.chunks, table.c.words.is_not(None)))
+        for of_file, had_words in gone:
+            files += bool(had_words)
+            chunks += of_file
     return files, chunks
 
 

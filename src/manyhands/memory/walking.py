@@ -75,6 +75,39 @@ class Walk:
         for place in self._places:
             yield from self._from(place)
 
+    def directories(self) -> Iterator[str]:
+        """Every directory that a walk goes through, and roots that are files."""
+        self._prepare()
+        for place in self._places:
+            if os.path.isdir(place):
+                yield from self._directories(place, _above(place), 0)
+            elif os.path.exists(place):
+                yield place
+
+    def _directories(self, directory: str, rules: list[_Rules], depth: int) -> Iterator[str]:
+        facts = self._facts(directory)
+        if facts is None or depth > DEEPEST or not self._is_new(facts):
+            return
+        try:
+            with os.scandir(directory) as found:
+                entries = {entry.name: entry for entry in found}
+        except OSError:
+            return
+        if HOME_MARK in entries and directory not in self._places:
+            return
+        yield directory
+        if IGNORE_FILE in entries:
+            rules = [*rules, *self._read_rules(directory)]
+        for name, entry in entries.items():
+            path = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
+            is_directory = os.path.isdir(path) if entry.is_symlink() else entry.is_dir(follow_symlinks=False)
+            if is_directory and is_within(path, self._places) and self._goes_into(path, name, rules):
+                yield from self._directories(path, rules, depth + 1)
+
+    def _goes_into(self, path: str, name: str, rules: list[_Rules]) -> bool:
+        hidden = name.startswith(".") or name in SKIPPED
+        return not (hidden or self._left_out(path, rules, is_directory=True))
+
     def _prepare(self) -> None:
         self._places = tuple(os.path.realpath(place) for place in self.roots.places)
         self._base = None if self.roots.base is None else os.path.realpath(self.roots.base)
@@ -92,10 +125,8 @@ class Walk:
         for name in [] if real == place else os.path.relpath(real, place).split(os.sep)[:-1]:
             rules = [*rules, *self._rules_in(directory)]
             directory = os.path.join(directory, name)
-            hidden = (
-                name.startswith(".") or name in SKIPPED or os.path.exists(os.path.join(directory, HOME_MARK))
-            )
-            if hidden or self._left_out(directory, rules, is_directory=True):
+            is_home = os.path.exists(os.path.join(directory, HOME_MARK))
+            if is_home or not self._goes_into(directory, name, rules):
                 return None
         facts = self._facts(real)
         return None if facts is None else self._file(real, facts, [*rules, *self._rules_in(directory)])
@@ -148,9 +179,7 @@ class Walk:
                 return
             path, facts = found
         if stat.S_ISDIR(facts.st_mode):
-            if not (
-                name.startswith(".") or name in SKIPPED or self._left_out(path, rules, is_directory=True)
-            ):
+            if self._goes_into(path, name, rules):
                 yield from self._below(path, facts, rules, depth + 1)
         elif (suffix in SUFFIXES or os.path.splitext(path)[1].lower() in SUFFIXES) and (
             file := self._file(path, facts, rules)

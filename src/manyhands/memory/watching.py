@@ -8,52 +8,103 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import islice
+from typing import Any
 
 import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
 from manyhands.imports import import_aside
-from manyhands.memory.roots import SUFFIXES, is_within
-from manyhands.memory.walking import IGNORE_FILE, SKIPPED
+from manyhands.memory.roots import SUFFIXES, Roots, is_within
+from manyhands.memory.walking import IGNORE_FILE, SKIPPED, Walk
+from manyhands.system import WATCHES_ONE_DIRECTORY
 
 DEBOUNCE_MS = 300
 STEP_MS = 50
 TIMEOUT_MS = 5000
 DELETED = 3
 """The number that watchfiles gives to a path that is gone."""
+MOST_DIRECTORIES = 10_000
+"""Each takes the interpreter for a moment when the watch begins."""
+ATTEMPTS = 3
 MOST_PATHS = 500
 """More changes than this at a time are a reason to look at everything."""
 
 
 async def watch(
-    places: Sequence[str], began: Callable[[], None], changed: Callable[[list[str] | None], Awaitable[None]]
+    roots: Roots, began: Callable[[], None], changed: Callable[[list[str] | None], Awaitable[None]]
 ) -> None:
     """Tell of changed paths until cancelled; nothing means that everything has to be looked at.
 
     That is told first, when the watch has begun: what was written before is found by looking. Raises OSError
     when the system cannot watch these places.
     """
-    roots = [place for place in map(os.path.realpath, places) if await _exists(place)]
-    module = await import_aside("watchfiles._rust_notify")
-    stop = threading.Event()
-    # In a thread: every directory is visited, and meanwhile the loop has others to serve.
-    watcher = await anyio.to_thread.run_sync(module.RustNotify, roots, False, False, 0, True, True)
-    with watcher:
-        async with anyio.create_task_group() as group:
-            group.start_soon(_stop_when_cancelled, stop)
+    places = await anyio.to_thread.run_sync(lambda: list(map(os.path.realpath, roots.places)))
+    await import_aside("watchfiles._rust_notify")
+    while True:
+        with await anyio.to_thread.run_sync(_watcher, roots, places) as watcher:
             began()
             await changed(None)
-            while True:
-                found = await anyio.to_thread.run_sync(watcher.watch, DEBOUNCE_MS, STEP_MS, TIMEOUT_MS, stop)
-                if isinstance(found, str):  # nothing happened; a cancelled task goes no further than this
-                    await anyio.lowlevel.checkpoint()
-                elif changes := {(change, path) for change, path in found if matters(change, path, roots)}:
-                    await changed(to_read(changes))
+            stop = threading.Event()
+            async with anyio.create_task_group() as group:
+                group.start_soon(_stop_when_cancelled, stop)
+                await _tell(watcher, stop, places, changed)
+                group.cancel_scope.cancel()
 
 
-async def _exists(place: str) -> bool:
-    return await anyio.to_thread.run_sync(os.path.exists, place)
+async def _tell(
+    watcher: Any,
+    stop: threading.Event,
+    places: Sequence[str],
+    changed: Callable[[list[str] | None], Awaitable[None]],
+) -> None:
+    """Until everything has to be looked at: then there may be other directories to watch."""
+    while True:
+        found = await anyio.to_thread.run_sync(watcher.watch, DEBOUNCE_MS, STEP_MS, TIMEOUT_MS, stop)
+        if isinstance(found, str):  # nothing happened; a cancelled task goes no further than this
+            await anyio.lowlevel.checkpoint()
+        elif changes := {(change, path) for change, path in found if matters(change, path, places)}:
+            paths = to_read(changes)
+            if paths is None:
+                return
+            await changed(paths)
+
+
+def _watcher(roots: Roots, places: Sequence[str]) -> Any:
+    """Who watches these roots.
+
+    Where the system watches directories one by one we name them: whoever is told to find them by itself holds
+    the interpreter until it has looked at every file, which takes seconds where there are many.
+    """
+    if not WATCHES_ONE_DIRECTORY:
+        return _notify([place for place in places if os.path.exists(place)], recursive=True)
+    named = _directories(roots)
+    for _ in range(ATTEMPTS):
+        try:
+            watcher = _notify(named, recursive=False)
+        except FileNotFoundError:  # one went between
+            named = _directories(roots)
+            continue
+        now = _directories(roots)
+        if now == named:  # none came between
+            return watcher
+        named = now
+        watcher.close()
+    return _notify([place for place in named if os.path.exists(place)], recursive=False)
+
+
+def _directories(roots: Roots) -> list[str]:
+    found = sorted(islice(Walk(roots).directories(), MOST_DIRECTORIES + 1))
+    if len(found) > MOST_DIRECTORIES:
+        raise OSError(f"there are more than {MOST_DIRECTORIES:,} directories")
+    return found
+
+
+def _notify(paths: Sequence[str], *, recursive: bool) -> Any:
+    from watchfiles._rust_notify import RustNotify
+
+    return RustNotify(list(paths), False, False, 0, recursive, True)
 
 
 async def _stop_when_cancelled(stop: threading.Event) -> None:
