@@ -235,7 +235,6 @@ class Services:
         hands = StepHands(
             self.tools,
             self.runs,
-            self.threads,
             self.channels,
             ChatEnds(self.bus, self.runs).wait,
             self._gate,

@@ -11,6 +11,7 @@ import anyio.lowlevel
 import pytest
 
 from manyhands.clock import SystemClock
+from manyhands.durable import engine as durable_engine
 from manyhands.durable import leases
 from manyhands.durable.engine import DurableEngine, durable_url
 from manyhands.durable.types import Activation, Function, Order
@@ -236,6 +237,31 @@ async def test_a_hub_that_stays_for_a_moment_leaves_old_work_alone(
     async with open_engine(wait=wait) as engine:
         assert (await engine.wait(a)).value == "done"
         assert await store.read(leases.any_registered)
+
+
+async def test_an_engine_that_was_taken_for_dead_begins_anew_and_ends_what_nobody_has(
+    open_file: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(durable_engine, "AGAIN_S", 0.01)
+    begun = [anyio.Event(), anyio.Event()]
+    activations = iter(begun)
+
+    async def work(activation: Activation) -> str:
+        this = next(activations)
+        this.set()
+        if this is begun[0]:
+            await anyio.sleep_forever()
+        return "done"
+
+    async with open_file(work=work) as engine:
+        engine.lease_s = 0.3
+        await engine.start("work", "a")
+        await begun[0].wait()
+        before = engine.executor_id
+        await engine._store.write(lambda conn: leases.remove(conn, [before]))
+        await begun[1].wait()
+        assert (await engine.wait("a")).value == "done"
+        assert engine.executor_id != before
 
 
 async def test_a_second_engine_in_a_process_is_refused_and_the_first_goes_on(open_file: Open) -> None:

@@ -33,7 +33,10 @@ async def test_the_dead_are_those_whose_lease_ran_out_and_earlier_ones_of_the_sa
 
 
 async def test_whoever_was_taken_for_dead_learns_it_when_it_renews(store: Store) -> None:
-    await store.write(lambda conn: leases.register(conn, "me", "home", SOON))
-    assert await store.write(lambda conn: leases.renew(conn, "me", SOON))
+    await store.write(lambda conn: leases.register(conn, "me", "home", NOW))
+    assert await store.write(lambda conn: leases.renew(conn, "me", "home", NOW))
+    assert await store.write(lambda conn: leases.claim_dead(conn, "you", "other", SOON)) == ["me"]
+    assert not await store.write(lambda conn: leases.renew(conn, "me", "home", SOON))
+    assert await store.read(lambda conn: leases.select_dead(conn, "you later", "other", NOW)) == ["me"]
     await store.write(lambda conn: leases.remove(conn, ["me"]))
-    assert not await store.write(lambda conn: leases.renew(conn, "me", SOON))
+    assert not await store.write(lambda conn: leases.renew(conn, "me", "home", SOON))

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from sqlalchemy import event
 
+from manyhands.durable import records
 from manyhands.durable.binding import Bound, bound
 from manyhands.durable.engine import durable_url
 from manyhands.durable.records import End
@@ -66,22 +67,22 @@ async def test_what_comes_together_shares_a_commit(made_url: str, tmp_path: Path
 
 
 async def test_one_that_cannot_be_written_does_not_take_others_with_it(made_url: str, tmp_path: Path) -> None:
-    good, bad = new_id("a"), new_id("a")
+    good, bad = new_id("a"), f"{new_id('a')}\ud800"
     refused: list[Exception] = []
 
-    async def write(work_id: str, payload: Any) -> None:
+    async def write(work_id: str) -> None:
         try:
-            await made.records.write([Order("any", work_id, payload)])
+            await made.records.write([Order("any", work_id, "\ud800")])
         except Exception as error:  # noqa: BLE001 - what it is differs between the drivers
             refused.append(error)
 
     async with records_on(tmp_path, made_url) as (made, begun):
         async with anyio.create_task_group() as group:
-            group.start_soon(write, bad, "\ud800")
-            group.start_soon(write, good, "fine")
+            group.start_soon(write, bad)
+            group.start_soon(write, good)
         assert [*begun] == [good]
         assert len(refused) == 1
-        assert [*await made.find([good, bad])] == [good]
+        assert [*await made.find([good])] == [good]
 
 
 async def test_an_end_that_is_not_ours_to_write_is_left_out(made_url: str, tmp_path: Path) -> None:
@@ -109,3 +110,24 @@ async def test_a_connection_that_the_server_dropped_loses_nothing(
             )
         assert await made.records.write([Order("any", second)]) == {second}
         assert [*begun] == [first, second]
+
+
+async def test_a_beginning_whose_answer_was_lost_is_found_however_long_that_takes(
+    made_postgresql_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = new_id("a")
+    monkeypatch.setattr(records, "BEGIN_S", 0.0)
+    async with records_on(tmp_path, made_postgresql_url) as (made, begun):
+        dialect = made.records._engine.dialect
+        commit, lost = dialect.do_commit, list[str]()
+
+        def lose_the_answer(conn: Any) -> None:
+            commit(conn)
+            if not lost:
+                lost.append("the answer")
+                raise dialect.loaded_dbapi.OperationalError("The connection was lost.")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(dialect, "do_commit", lose_the_answer)
+            assert await made.records.write([Order("any", one)]) == {one}
+        assert ([*begun], lost) == ([one], ["the answer"])

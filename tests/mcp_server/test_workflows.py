@@ -58,6 +58,11 @@ async def test_an_agent_saves_runs_answers_retries_and_removes(hub: Hub, connect
         again = await call(client, "retry_workflow_run", run_id=run_id, from_node="end")
         assert again.structured_content["status"] == "running"
         await settled(hub, run_id)
+        await call(client, "retry_workflow_run", run_id=run_id, from_node="gate")
+        await settled(hub, run_id)
+        await call(client, "resume_workflow_run", run_id=run_id, decision="reject", response="no")
+        refused = said(await call(client, "get_workflow_run", run_id=run_id))
+        assert "- gate (approval) success, rejected, 2 attempts: no" in refused
         runs = (await call(client, "list_workflow_runs")).structured_content["runs"]
         assert [(one["id"], one["status"]) for one in runs] == [(run_id, "completed")]
         await call(client, "retry_workflow_run", run_id=run_id, from_failed=False)

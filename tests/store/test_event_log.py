@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import anyio
 import pytest
 
 from manyhands.events import Event
@@ -24,6 +25,18 @@ def event(seq: int, days_old: int = 0) -> Event:
 async def test_numbers_are_reserved_once_whoever_asks(store: Store) -> None:
     first, second = StoredEventLog(store), StoredEventLog(store)
     assert [await first.reserve(100), await second.reserve(50), await first.reserve(1)] == [0, 100, 150]
+
+
+async def test_several_that_reserve_the_first_numbers_at_the_same_time_share_none(store: Store) -> None:
+    reserved: list[int] = []
+
+    async def reserve() -> None:
+        reserved.append(await StoredEventLog(store).reserve(100))
+
+    async with anyio.create_task_group() as group:
+        for _ in range(6):
+            group.start_soon(reserve)
+    assert sorted(reserved) == [0, 100, 200, 300, 400, 500]
 
 
 async def test_numbers_begin_after_the_newest_event_even_if_the_counter_is_behind(store: Store) -> None:

@@ -53,7 +53,8 @@ def test_the_type_of_a_schedule_is_seen(schedule: str | None, kind: str) -> None
         ({"schedule": "@daily", "prompt": "  "}, "needs something to do"),
         ({"schedule": "@daily", "prompt": "a", "script": "b"}, "prompt and script are given"),
         ({"schedule": "@daily", "prompt": "a", "workflow_inputs": {"x": 1}}, "need a workflow_name"),
-        ({"schedule": "@daily", "script": "a", "worktree": True}, "Only a prompt"),
+        ({"schedule": "@daily", "script": "a", "worktree": True}, "Only a prompt can have a worktree"),
+        ({"schedule": "@daily", "workflow_name": "a", "budget": 1}, "Only a prompt can have a budget"),
         ({"schedule": "@daily", "prompt": "a", "conversation": "same", "auto_delete_sec": 5}, "same thread"),
         ({"schedule": "@daily", "prompt": "a", "retries": 99}, "retries"),
         ({"schedule": "@daily", "prompt": "a", "colour": "red"}, "colour"),
@@ -106,9 +107,11 @@ def test_a_paused_task_has_no_next_time_and_gets_a_new_one_when_it_goes_on() -> 
     assert (going.failures, going.stopped_because) == (0, None)
 
 
-def test_a_task_that_gets_a_workflow_loses_its_prompt() -> None:
-    changed = build(HOURLY, LATER, workflow_name="nightly", workflow_inputs={"days": 1})
+def test_a_task_that_gets_a_workflow_loses_its_prompt_and_what_only_prompts_have() -> None:
+    asks = replace(HOURLY, model="big", allow=("x",), budget=1.0)
+    changed = build(asks, LATER, workflow_name="nightly", workflow_inputs={"days": 1})
     assert (changed.does, changed.prompt, changed.workflow_inputs) == ("workflow", None, {"days": 1})
+    assert (changed.model, changed.allow, changed.budget) == (None, (), None)
     back = build(changed, LATER, prompt="look")
     assert (back.does, back.workflow_name, back.workflow_inputs) == ("prompt", None, {})
 

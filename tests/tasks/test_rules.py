@@ -8,11 +8,13 @@ import pytest
 
 from manyhands.tasks.rules import (
     Firing,
+    add_costs,
     coming,
     decide_overlap,
     fire,
     gives_up,
     has_something_to_report,
+    may_retry,
     retry_delay,
     run_id_of,
 )
@@ -125,6 +127,13 @@ def test_retries_wait_twice_as_long_each_time_up_to_an_hour() -> None:
     task = make(retry_delay_s=60)
     delays = [retry_delay(task, attempt).total_seconds() for attempt in (1, 2, 3, 10, 30)]
     assert delays == [60, 120, 240, 3600, 3600]
+
+
+def test_a_failed_run_is_tried_again_so_often_and_within_its_budget() -> None:
+    task = make(retries=2, budget=1.0)
+    assert [may_retry(task, attempt) for attempt in (1, 2, 3)] == [True, True, False]
+    assert [may_retry(task, 1, spent) for spent in (0.5, 1.0)] == [True, False]
+    assert (add_costs(None, 0.5, 0.25), add_costs(None)) == (0.75, None)
 
 
 def test_a_task_gives_up_after_so_many_failures_or_never() -> None:

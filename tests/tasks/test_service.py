@@ -99,6 +99,22 @@ async def test_a_workflow_runs_with_the_inputs_of_the_task(desk: Desk) -> None:
     assert (await desk.hub.workflows.get(f"{run.id}.1")).status == "failed"
 
 
+async def test_a_run_whose_workflow_waits_for_an_approval_says_so(desk: Desk) -> None:
+    text = (
+        "name: gate\nnodes:\n  - {id: gate, type: approval, message: May it}\n"
+        "  - {id: talk, type: prompt, prompt: wait after, depends_on: [gate]}\n"
+    )
+    await desk.hub.workflows.save("add", text, "project", str(desk.directory))
+    view = await desk.add(workflow_name="gate")
+    (paused,) = await desk.until(desk.hours(1), "task.run_paused")
+    assert (paused.data["state"], "inbox" in paused.data["note"]) == ("paused", True)
+    assert (await desk.hub.tasks.get(view.task.id)).running
+    await desk.until(lambda: desk.hub.workflows.resume(paused.data["workflow_run_id"]), "task.run_resumed")
+    assert (await desk.runs(view))[0].state == "running"
+    run = (await desk.finish(lambda: desk.open_gate("after"), view))[0]
+    assert (run.state, run.note) == ("completed", None)
+
+
 async def test_a_prompt_has_one_worktree_a_run_even_if_the_hub_breaks_off_after_making_it(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,6 +287,22 @@ async def test_the_thread_of_a_run_is_removed_so_long_after_its_end(desk: Desk) 
     await desk.until(lambda: desk.clock.advance(601), "channel.deleted", id=run.thread_id)
     with pytest.raises(NotFoundError):
         await desk.hub.channels.get(str(run.thread_id))
+
+
+async def test_the_threads_of_a_workflow_go_with_those_of_its_earlier_attempts(desk: Desk) -> None:
+    text = (
+        "name: asks\nnodes:\n  - {id: ask, type: prompt, prompt: say fine}\n"
+        "  - {id: once, type: bash, depends_on: [ask], script: 'mkdir tried && exit 1 || exit 0'}\n"
+    )
+    await desk.hub.workflows.save("add", text, "project", str(desk.directory))
+    view = await desk.add(workflow_name="asks", retries=1, auto_delete_sec=600, keep_reports=True)
+    await desk.until(desk.hours(1), "task.run_retrying")
+    run = (await desk.finish(lambda: desk.clock.advance(60), view))[0]
+    assert (run.state, run.attempt) == ("completed", 2)
+    await desk.until(lambda: desk.clock.advance(601), "channel.deleted", 2)
+    assert [
+        one.id for one in (await desk.hub.channels.list()).items if one.parent_id == desk.channel_id
+    ] == []
 
 
 async def test_a_thread_with_something_to_report_can_be_kept(desk: Desk) -> None:

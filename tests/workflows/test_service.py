@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from sqlalchemy import Connection, update
 from manyhands.approvals.types import ApprovalState
 from manyhands.errors import ConflictError, InvalidError, NotAllowedError, NotFoundError, UnavailableError
 from manyhands.store.tables import workflow_nodes, workflow_runs
+from manyhands.testing.clock import START
 from manyhands.workflows import store as rows
 from manyhands.workflows.types import NodeRun, WorkflowRun
-from tests.workflows.conftest import Bench
+from tests.workflows.conftest import SOON_S, Bench
 
 pytestmark = pytest.mark.anyio
 
@@ -150,7 +152,9 @@ async def test_cancelling_stops_the_agent_of_a_prompt(bench: Bench) -> None:
     run = await bench.start(flow("asks", "id: a, type: prompt, prompt: wait for it"))
 
     async def chat_of() -> Any:
-        return ((await bench.nodes(run))["a"]["detail"] or {}).get("chat_run_id")
+        named = ((await bench.nodes(run))["a"]["detail"] or {}).get("chat_run_id")
+        begun = {one.id for one in (await bench.hub.runs.list()).items}  # its name is noted before it begins
+        return named if named in begun else None
 
     async def is_over() -> Any:
         return (await bench.hub.runs.get(chat)).status.ended
@@ -446,20 +450,73 @@ async def test_what_steps_came_to_is_written_when_the_database_is_back(
     assert [bench.made(f"log{n}") for n in range(3)] == [["0"], ["1"], ["2"]]
 
 
-async def test_a_node_whose_end_a_power_cut_took_is_done_again(bench: Bench) -> None:
-    """The engine's record of its end is on the disk, ours is not."""
+async def test_what_could_not_begin_begins_when_the_database_is_back(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def is_away(orders: object) -> set[str]:
+        raise UnavailableError("It is away.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bench.hub.durable, "start_all", is_away)
+        with pytest.raises(UnavailableError):
+            await bench.start(flow("begun", "id: one, type: bash, script: echo begun"), run_id="wfr_begun")
+
+    async def has_ended() -> bool:
+        bench.clock.advance(1)
+        return (await bench.hub.workflows.get("wfr_begun")).ended
+
+    await bench.when(has_ended)
+    assert (await bench.hub.workflows.get("wfr_begun")).status == "completed"
+
+
+@pytest.mark.parametrize("kept", ["the end", "nothing"])
+async def test_a_node_whose_end_a_power_cut_took_is_done_again_or_asked_about(
+    bench: Bench, kept: str
+) -> None:
+    """What the engine has of it on the disk; of ours only that it was to begin."""
 
     def lose(conn: Connection) -> None:
         lost = {"status": "running", "ended_at": None}
-        conn.execute(update(workflow_nodes).where(workflow_nodes.c.run_id == run.id).values(lost))
+        mine = workflow_nodes.c.run_id == run.id
+        before = {"detail": {}, "started_at": START - timedelta(seconds=1)}
+        conn.execute(update(workflow_nodes).where(mine).values(lost | before))
         conn.execute(update(workflow_runs).where(workflow_runs.c.id == run.id).values(lost))
 
-    script = "id: one, type: bash, on_interrupt: rerun, script: 'echo again >> cut'"
-    run = await bench.run(flow("cut", script))
+    script = "id: {0}, type: bash, on_interrupt: {0}, script: 'echo again >> {0}'"
+    run = await bench.run(flow("cut", script.format("rerun"), script.format("ask")))
     await bench.hub.store.write(lose)
+    if kept == "nothing":
+        await bench.hub.durable.forget([f"{run.id}/{name}/1" for name in ("rerun", "ask")])
+    await bench.hub.workflows._recover()
+    assert (await bench.settled(run)).status == "paused"
+    assert [bench.made("rerun"), bench.made("ask")] == [["again", "again"], ["again"]]
+
+
+@pytest.mark.parametrize("cut", ["before its thread", "after its thread"])
+async def test_a_prompt_that_was_cut_while_it_began_has_one_thread(
+    bench: Bench, cut: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, add = anyio.Event(), bench.hub.channels.add
+
+    async def breaks_off(*given: Any, **more: Any) -> None:
+        if cut == "after its thread":
+            await add(*given, **more)
+        begun.set()
+        await anyio.sleep_forever()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bench.hub.channels, "add", breaks_off)
+        run = await bench.start(flow("begins", "id: ask, type: prompt, prompt: hello"))
+        with anyio.fail_after(SOON_S):
+            await begun.wait()
+        key = f"{run.id}/ask/1"
+        await bench.hub.durable.cancel([key])
+        await bench.hub.durable.stopped(key)
     await bench.hub.workflows._recover()
     assert (await bench.ended(run)).status == "completed"
-    assert bench.made("cut") == ["again", "again"]
+    thread = await bench.hub.channels.get((await bench.nodes(run))["ask"]["detail"]["thread_id"])
+    threads = (await bench.hub.channels.list()).items
+    assert [one.id for one in threads if one.parent_id == thread.parent_id] == [thread.id]
 
 
 async def test_many_nodes_side_by_side_and_in_a_chain_all_run(bench: Bench) -> None:

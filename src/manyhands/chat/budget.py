@@ -28,6 +28,7 @@ class Cap:
     id: str
     amount: float
     setting: str
+    """What is to be raised."""
 
 
 @dataclass
@@ -48,7 +49,9 @@ class Budget:
 
     def _caps(self, run: Run) -> Iterator[Cap]:
         settings = self.settings.current
-        if amount := run.options.cost_cap or settings.run_cost_cap:
+        if own := run.options.cost_cap:
+            yield Cap("run", run.id, own, "its budget")
+        elif amount := settings.run_cost_cap:
             yield Cap("run", run.id, amount, "run_cost_cap")
         if amount := settings.channel_cost_cap:
             yield Cap("channel", run.channel_id, amount, "channel_cost_cap")

@@ -91,15 +91,19 @@ class ChannelService:
         )
 
     async def add(self, fresh: Channel, also: Callable[[Connection], None] | None = None) -> Channel:
-        """Store a new thread, and in the same transaction whatever else belongs to it."""
+        """Store a new thread, and in the same transaction whatever else belongs to it.
 
-        def work(conn: Connection) -> None:
-            rows.insert_channel(conn, fresh)
+        One whose id is there already is left as it is.
+        """
+
+        def work(conn: Connection) -> bool:
+            is_new = rows.insert_channel(conn, fresh)
             if also is not None:
                 also(conn)
+            return is_new
 
-        await self._store.write(work)
-        self._announce("channel.created", None, fresh)
+        if await self._store.write(work):
+            self._announce("channel.created", None, fresh)
         return fresh
 
     async def get(self, channel_id: str) -> Channel:

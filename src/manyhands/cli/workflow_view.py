@@ -73,13 +73,14 @@ def _painted(status: str) -> str:
 
 def _line(node: Json) -> str:
     depth = node["id"].count("/")
+    decided = ", rejected" if node["decision"] == "reject" else ""
     again = f" (attempt {node['attempt']})" if node["attempt"] > 1 else ""
     more = node["error"] or node["reason"]
     if more is None and node["status"] == "success":
         more = node["output"]
     said = "" if more in (None, "") else f": {one_line(_text(more)[:1000])[:200]}"
     sign = paint(_SIGNS.get(node["status"], "·"), *STATE_STYLES.get(node["status"], ()))
-    return f"  {'  ' * depth}{sign} {node['id']} {node['status']}{again}{said}"
+    return f"  {'  ' * depth}{sign} {node['id']} {node['status']}{decided}{again}{said}"
 
 
 def follow_run(api: Api, begin: Callable[[], str], *, quiet: bool) -> str:

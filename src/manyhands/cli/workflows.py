@@ -270,7 +270,7 @@ def list_runs(
     if as_json:
         print_json(found)
     elif not found:
-        say("No runs yet. Start one: manyhands workflows run NAME")
+        say("No runs." if name or status else "No runs yet. Start one: manyhands workflows run NAME")
     else:
         print_table(RUNS, [_run_row(one, wide=wide) for one in found], wide=wide)
 

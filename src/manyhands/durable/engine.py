@@ -69,6 +69,10 @@ class _Activation:
         self.followers.extend(orders)
 
 
+class _LeaseLost(UnavailableError):
+    """Others do the work of this executor now; this process begins anew under another name."""
+
+
 def durable_url(home: Home, database_url: str) -> str:
     """Where the engine keeps its records: a file of the home, or the database that several hubs share."""
     return f"sqlite:///{home.durable_file}" if is_sqlite(database_url) else database_url
@@ -97,6 +101,8 @@ class DurableEngine:
         self._wanted = anyio.Event()
         self._there = anyio.Event()
         self._trouble: Exception | None = None
+        self._lost: list[str] = []
+        """Names that lost their lease here: what began under them late may have nobody."""
         self._closing = False
         self._launched = False
         self._life = anyio.CancelScope()
@@ -214,6 +220,8 @@ class DurableEngine:
                 if self._resume and kept_at - pruned_at >= PRUNE_EVERY_S:
                     pruned_at = kept_at
                     await self.prune(self._clock.now() - KEPT)
+            except _LeaseLost:
+                raise
             except Exception as error:  # border: others take over only after the lease
                 if self._clock.monotonic() - kept_at > self.lease_s:
                     raise
@@ -221,28 +229,27 @@ class DurableEngine:
                 await self._clock.sleep(self.lease_s / 10)
 
     async def _renew(self) -> None:
-        until = self._until()
-        if not await self._store.write(lambda conn: leases.renew(conn, self.executor_id, until)):
+        me, home, until = self.executor_id, self._home, self._until()
+        if not await self._store.write(lambda conn: leases.renew(conn, me, home, until)):
             # Others have taken this process for dead, and its work: it must not be done twice.
-            log.warning("the lease ran out while this process was away; its work is done elsewhere")
-            for going in self._going.values():
-                going.scope.cancel()
-            await self._store.write(lambda conn: leases.register(conn, self.executor_id, self._home, until))
+            self._lost.append(me)
+            raise _LeaseLost("the lease ran out while this process was away; its work is done elsewhere")
 
     async def _take_over(self) -> None:
         assert self._bound is not None
-        now = self._clock.now()
-        dead = await self._store.read(
-            lambda conn: leases.select_dead(conn, self.executor_id, self._home, now)
-        )
+        me, home, now = self.executor_id, self._home, self._clock.now()
+        dead = await self._store.read(lambda conn: leases.select_dead(conn, me, home, now))
         if dead:
-            await self._bound.recover(dead)
+            dead = await self._store.write(lambda conn: leases.claim_dead(conn, me, home, now))
+        if dead or self._lost:
+            await self._bound.recover([*dead, *self._lost])
             await self._store.write(lambda conn: leases.remove(conn, dead))
+            self._lost.clear()
 
     async def _give_up_lease(self) -> None:
         """The row stays when work is open: whoever comes next finds it."""
         ended = self._clock.now() - timedelta(seconds=1)
-        await self._store.write(lambda conn: leases.renew(conn, self.executor_id, ended))
+        await self._store.write(lambda conn: leases.renew(conn, self.executor_id, self._home, ended))
 
     async def _hear_cancels(self) -> None:
         """What goes on here may have been cancelled through another hub."""

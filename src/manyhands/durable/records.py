@@ -153,6 +153,8 @@ class Records:
             lasting = any(entry.ends for entry in entries)
             tokens = self._with_patience(lambda conn: self._write(conn, entries), inf if lasting else BEGIN_S)
         except Exception as error:  # noqa: BLE001 - border: whoever waits raises it
+            if isinstance(error, UnavailableError):
+                return [error] * len(entries)
             if len(entries) == 1:
                 return [error]
             return [outcome for entry in entries for outcome in self._commit([entry])]
@@ -166,7 +168,10 @@ class Records:
                 if self._conn is None:
                     self._conn = self._connect()
                 with self._conn.begin():
-                    return work(self._conn)
+                    done = work(self._conn)
+                    if not self._is_file:  # from here on it may be stored although the answer is lost
+                        patience_s = inf
+                return done
             except (OperationalError, InterfaceError) as error:
                 self._drop_connection()
                 if monotonic() - began > patience_s or self._closed.wait(wait_s):

@@ -12,7 +12,8 @@ _ERROR = "__error__"
 
 
 def encode(data: Any) -> str:
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    """In ASCII: half a character, as file names have them, cannot be stored otherwise."""
+    return json.dumps(data, separators=(",", ":"))
 
 
 class JsonSerializer(Serializer):

@@ -148,8 +148,9 @@ def _line(node: Json) -> str:
         node["error"] or node["reason"] or node["message"] if node["status"] != "success" else node["output"]
     )
     said = "" if more in (None, "") else f": {str(more)[:300]}"
+    decided = ", rejected" if node["decision"] == "reject" else ""
     again = f", {node['attempts']} attempts" if node["attempts"] > 1 else ""
-    return f"- {node['id']} ({node['type']}) {node['status']}{again}{said}"
+    return f"- {node['id']} ({node['type']}) {node['status']}{decided}{again}{said}"
 
 
 def _brief(run: Json) -> Json:

@@ -19,6 +19,14 @@ PROMPT_LIMIT = 1_000_000
 YEAR_S = 31_536_000
 _TIMING = frozenset({"type", "schedule", "timezone", "jitter_s"})
 _CONTENT: dict[str, Does] = {"prompt": "prompt", "workflow_name": "workflow", "script": "script"}
+_OF_PROMPTS = {
+    "model": "a model",
+    "allow": "tools to allow",
+    "budget": "a budget",
+    "max_iterations": "a limit of iterations",
+    "worktree": "a worktree",
+    "conversation": "a thread that stays the same",
+}
 _POWERS = frozenset({"allow", "script", "budget"})
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -108,6 +116,8 @@ def build_task(old: Task, given: Mapping[str, Any], now: datetime) -> tuple[Task
         values["schedule"] = None
     if values.get("type") is None:
         values["type"] = _type_for(old, given)
+    if values.get("does", old.does) != "prompt":
+        values = {name: _default_of(name) for name in _OF_PROMPTS} | values
     task = replace(old, **values, updated_at=now)
     _check(task)
     schedule = read_schedule(task.type, task.schedule, task.timezone)
@@ -164,8 +174,13 @@ def _check(task: Task) -> None:
         )
     if task.workflow_inputs and task.does != "workflow":
         raise InvalidError("workflow_inputs need a workflow_name.", hint="Give one, or leave them out.")
-    if task.does != "prompt" and task.worktree:
-        raise InvalidError("Only a prompt can have a worktree.", hint="Leave worktree out.")
+    for name in _OF_PROMPTS if task.does != "prompt" else ():
+        if getattr(task, name) != _default_of(name):
+            raise InvalidError(
+                f"Only a prompt can have {_OF_PROMPTS[name]}.",
+                hint=f"Leave {name} out.",
+                data={"field": name},
+            )
     if task.conversation == "same" and (task.worktree or task.auto_delete_sec):
         raise InvalidError(
             "A task that always uses the same thread has no worktree per run and deletes no threads.",

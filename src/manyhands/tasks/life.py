@@ -22,8 +22,8 @@ from manyhands.store.engine import Store
 from manyhands.tasks import store as rows
 from manyhands.tasks.neighbours import Durable, Neighbours
 from manyhands.tasks.performing import Outcome, Performer
-from manyhands.tasks.rules import gives_up, has_something_to_report, may_retry, retry_delay
-from manyhands.tasks.types import OPEN, Task, TaskRun
+from manyhands.tasks.rules import add_costs, gives_up, has_something_to_report, may_retry, retry_delay
+from manyhands.tasks.types import OPEN, RunState, Task, TaskRun
 from manyhands.tasks.views import run_json
 
 log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ class RunLife:
         self._clock = clock
         self._durable = durable
         self._near = neighbours
-        self._performer = Performer(store, bus, clock, neighbours)
+        self._performer = Performer(store, bus, clock, neighbours, self._show_pause)
         self._stopped = stopped
         self._look_again = look_again
         durable.register(KIND, self._work)
@@ -106,7 +106,8 @@ class RunLife:
                 run = await self._begin_attempt(task, run)
             outcome = await self._performer.perform(task, run, again=again and not fresh)
             again = False
-            if outcome.state == "failed" and may_retry(task, run.attempt):
+            spent = add_costs(run.cost, outcome.cost)
+            if outcome.state == "failed" and may_retry(task, run.attempt, spent):
                 await self._put_off(task, run, outcome)
                 continue
             await self._finish(task, run, outcome)
@@ -123,6 +124,17 @@ class RunLife:
         self._announce("task.run_started", task, run)
         return run
 
+    async def _show_pause(self, task: Task, run: TaskRun, paused: bool) -> None:
+        """Whether it waits for a person, as its history tells it."""
+        states: tuple[RunState, RunState] = ("running", "paused") if paused else ("paused", "running")
+        moved = await self._store.write(lambda conn: rows.move_run(conn, run.id, *states))
+        if moved is None:
+            return
+        if paused:
+            self._announce("task.run_paused", task, moved)
+        else:
+            self._announce("task.run_resumed", task, moved)
+
     async def _put_off(self, task: Task, run: TaskRun, outcome: Outcome) -> None:
         retry_at = self._clock.now() + retry_delay(task, run.attempt)
         values = {
@@ -131,6 +143,7 @@ class RunLife:
             "run_id": None,
             "workflow_run_id": None,
             "error": outcome.error,
+            "cost": add_costs(run.cost, outcome.cost),
             "note": f"Attempt {run.attempt} failed; the next one comes at {retry_at:%H:%M:%S} UTC.",
         }
         self._announce("task.run_retrying", task, await self._change_run(run, values))
@@ -147,10 +160,10 @@ class RunLife:
                 state=outcome.state,
                 ended_at=now,
                 retry_at=None,
-                cost=outcome.cost,
+                cost=add_costs(known.cost, outcome.cost),
                 text=outcome.text,
                 error=outcome.error,
-                note=_note(known, outcome),
+                note=_note(task, known, outcome),
                 denied=outcome.denied,
             )
             ended = replace(ended, delete_at=_delete_at(task, ended, now))
@@ -198,23 +211,23 @@ class RunLife:
     async def remove_threads(self, now: datetime) -> None:
         """Remove the threads whose time is over."""
         for run in await self._store.read(lambda conn: rows.select_deletable(conn, now, DELETE_AT_ONCE)):
-            await self._delete_thread(run)
+            values: dict[str, Any] = {"delete_at": None, "thread_id": None}
+            for thread_id in await self._performer.threads_of(run):
+                values |= await self._delete_thread(run, thread_id)
+            await self._store.write(lambda conn: rows.update_run(conn, run.id, values))  # noqa: B023 - now
 
-    async def _delete_thread(self, run: TaskRun) -> None:
-        values: dict[str, Any] = {"delete_at": None}
+    async def _delete_thread(self, run: TaskRun, thread_id: str) -> dict[str, Any]:
+        """What is to be known of a thread that stays."""
+        stays = {"thread_id": run.thread_id}
         try:
-            if run.thread_id is not None:
-                deleted = await self._near.threads.delete(run.thread_id)
-                if deleted.kept:
-                    values["note"] = "Its thread was kept: its worktree holds work that would be lost."
-                else:
-                    values["thread_id"] = None
+            if (await self._near.threads.delete(thread_id)).kept:
+                return stays | {"note": "Its thread was kept: its worktree holds work that would be lost."}
         except NotFoundError:
-            values["thread_id"] = None
+            pass
         except ManyhandsError as error:
             log.warning("the thread of %s could not be removed: %s", run.id, error)
-            values["note"] = f"Its thread could not be removed: {error}"
-        await self._store.write(lambda conn: rows.update_run(conn, run.id, values))
+            return stays | {"note": f"Its thread could not be removed: {error}"}
+        return {}
 
 
 def _find_open(conn: Connection, run_id: str) -> tuple[Task, TaskRun] | None:
@@ -223,10 +236,14 @@ def _find_open(conn: Connection, run_id: str) -> tuple[Task, TaskRun] | None:
     return (task, run) if task and run and run.state in OPEN else None
 
 
-def _note(run: TaskRun, outcome: Outcome) -> str | None:
+def _note(task: Task, run: TaskRun, outcome: Outcome) -> str | None:
     if outcome.denied:
         return f"It was not allowed to use {', '.join(outcome.denied)}: add them to the task's allow."
-    return f"It took {run.attempt} attempts." if run.attempt > 1 and outcome.state == "completed" else None
+    if outcome.state != "completed":
+        return None
+    if task.budget is not None and outcome.cost is None:
+        return "What its model costs is not known, so its budget limited nothing."
+    return f"It took {run.attempt} attempts." if run.attempt > 1 else None
 
 
 def _ended_values(run: TaskRun) -> dict[str, Any]:
@@ -235,7 +252,8 @@ def _ended_values(run: TaskRun) -> dict[str, Any]:
 
 
 def _delete_at(task: Task, run: TaskRun, now: datetime) -> datetime | None:
-    if not task.auto_delete_sec or run.thread_id is None or task.conversation == "same":
+    has_threads = run.thread_id is not None or run.workflow_run_id is not None
+    if not task.auto_delete_sec or not has_threads or task.conversation == "same":
         return None
     if task.keep_reports and has_something_to_report(run):
         return None

@@ -6,8 +6,9 @@ cut off may have done half of its work, so it is not run twice without being tol
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import anyio
@@ -20,7 +21,7 @@ from manyhands.events import Event, EventBus
 from manyhands.store.engine import Store
 from manyhands.tasks import store as rows
 from manyhands.tasks.neighbours import Neighbours, WorkflowRun, Workflows
-from manyhands.tasks.rules import NOTHING_TO_REPORT
+from manyhands.tasks.rules import NOTHING_TO_REPORT, add_costs
 from manyhands.tasks.types import Task, TaskRun
 from manyhands.tools.types import CallContext
 
@@ -36,21 +37,27 @@ _QUIET = (
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an attempt ended. `final`: trying again would not help."""
+    """How an attempt ended."""
 
     state: Literal["completed", "failed", "cancelled"]
     text: str = ""
     error: str | None = None
     cost: float | None = None
     denied: Sequence[str] = ()
-    final: bool = False
+
+
+Paused = Callable[[Task, TaskRun, bool], Awaitable[None]]
+"""Is told when a run begins to wait for a person, and when it goes on."""
 
 
 class Performer:
     """Does what tasks say."""
 
-    def __init__(self, store: Store, bus: EventBus, clock: Clock, neighbours: Neighbours) -> None:
+    def __init__(
+        self, store: Store, bus: EventBus, clock: Clock, neighbours: Neighbours, paused: Paused
+    ) -> None:
         self._store = store
+        self._paused = paused
         self._clock = clock
         self._near = neighbours
         self._ends: dict[str, anyio.Event] = {}
@@ -114,7 +121,7 @@ class Performer:
             max_iterations=task.max_iterations,
             allow=tuple(task.allow),
             attended=False,
-            cost_cap=task.budget,
+            cost_cap=None if task.budget is None else task.budget - (run.cost or 0.0),
             speaker="schedule",
         )
         prompt = (task.prompt or "") + (_QUIET if task.keep_reports else "")
@@ -172,6 +179,14 @@ class Performer:
 
     # --- workflows and scripts
 
+    async def threads_of(self, run: TaskRun) -> Sequence[str]:
+        """Where agents worked for a run: its own thread, or those of its workflow, in all attempts."""
+        workflows = self._near.workflows
+        if run.workflow_run_id is None or workflows is None:
+            return [] if run.thread_id is None else [run.thread_id]
+        attempts = [f"{run.id}.{number + 1}" for number in range(run.attempt)]
+        return list({thread: None for one in attempts for thread, _ in await workflows.conversations(one)})
+
     async def _workflow(self, task: Task, run: TaskRun) -> Outcome:
         workflows = self._near.workflows
         if workflows is None:
@@ -188,12 +203,13 @@ class Performer:
             authority="schedule",
             attended=False,
         )
-        ended = await ended_workflow(workflows, begun.id, task.timeout_s)
+        ended = await ended_workflow(workflows, begun.id, task.timeout_s, partial(self._paused, task, run))
+        cost = add_costs(*(cost for _, cost in await workflows.conversations(begun.id)))
         if ended.status == "completed":
-            return Outcome("completed")
+            return Outcome("completed", cost=cost)
         if ended.status == "cancelled":
-            return Outcome("cancelled")
-        return Outcome("failed", error=ended.error or f"The workflow ended as {ended.status}.")
+            return Outcome("cancelled", cost=cost)
+        return Outcome("failed", error=ended.error or f"The workflow ended as {ended.status}.", cost=cost)
 
     async def _script(self, task: Task, run: TaskRun, again: bool) -> Outcome:
         if again:
@@ -218,7 +234,9 @@ class Performer:
         )
 
 
-async def ended_workflow(workflows: Workflows, run_id: str, timeout_s: float) -> WorkflowRun:
+async def ended_workflow(
+    workflows: Workflows, run_id: str, timeout_s: float, paused: Callable[[bool], Awaitable[None]]
+) -> WorkflowRun:
     """Wait for it. Its time does not run while it waits for a person, who may take days."""
     left = timeout_s
     while True:
@@ -228,8 +246,9 @@ async def ended_workflow(workflows: Workflows, run_id: str, timeout_s: float) ->
         left -= anyio.current_time() - began
         if run.status != "paused":
             return run
-        while (await workflows.get(run_id)).status == "paused":  # noqa: ASYNC110 - it may be elsewhere
-            await anyio.sleep(LOOK_S)
+        await paused(True)
+        await workflows.wait_for_answer(run_id)
+        await paused(False)
 
 
 def _too_long(task: Task) -> str:

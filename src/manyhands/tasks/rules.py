@@ -125,8 +125,9 @@ def retry_delay(task: Task, attempt: int) -> timedelta:
     return timedelta(seconds=min(doubled, max(LONGEST_DELAY_S, task.retry_delay_s)))
 
 
-def may_retry(task: Task, attempt: int) -> bool:
-    return attempt <= task.retries
+def may_retry(task: Task, attempt: int, spent: float | None = None) -> bool:
+    """Whether another attempt follows; the budget is that of all of them."""
+    return attempt <= task.retries and (task.budget is None or (spent or 0.0) < task.budget)
 
 
 def gives_up(task: Task, failures: int) -> bool:
@@ -134,9 +135,15 @@ def gives_up(task: Task, failures: int) -> bool:
     return task.max_failures > 0 and failures >= task.max_failures
 
 
+def add_costs(*costs: float | None) -> float | None:
+    """What is known of them; nothing when no cost is."""
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known else None
+
+
 def has_something_to_report(run: TaskRun) -> bool:
     """Whether a person should read it: it failed, was refused something, or says something."""
     if run.state != "completed" or run.denied:
         return True
     words = run.text.strip().rstrip(".!").upper()
-    return not words.endswith(NOTHING_TO_REPORT)
+    return bool(words) and not words.endswith(NOTHING_TO_REPORT)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, or_, select, updat
 
 from manyhands.store.inserts import conflict_insert
 from manyhands.store.tables import task_runs, tasks
-from manyhands.tasks.types import GOING, OPEN, Task, TaskRun
+from manyhands.tasks.types import GOING, OPEN, RunState, Task, TaskRun
 
 _TASK = tuple(field.name for field in fields(Task))
 _RUN = tuple(field.name for field in fields(TaskRun))
@@ -178,6 +178,12 @@ def take_waiting(conn: Connection, task_id: str) -> str | None:
 
 def update_run(conn: Connection, run_id: str, values: Mapping[str, Any]) -> None:
     conn.execute(update(task_runs).where(task_runs.c.id == run_id).values(**values))
+
+
+def move_run(conn: Connection, run_id: str, before: RunState, after: RunState) -> TaskRun | None:
+    """From one state to another; nothing when it has left that one already."""
+    query = update(task_runs).where(task_runs.c.id == run_id, task_runs.c.state == before)
+    return select_run(conn, run_id) if conn.execute(query.values(state=after)).rowcount == 1 else None
 
 
 def select_deletable(conn: Connection, now: datetime, limit: int) -> Sequence[TaskRun]:

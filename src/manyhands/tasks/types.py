@@ -13,12 +13,15 @@ Overlap = Literal["skip", "queue", "parallel"]
 Missed = Literal["skip", "run_once"]
 Conversation = Literal["new", "same"]
 """`new`: every run in a thread of its own; `same`: all of them in one."""
-RunState = Literal["due", "waiting", "running", "completed", "failed", "cancelled", "missed", "skipped"]
+RunState = Literal[
+    "due", "waiting", "running", "paused", "completed", "failed", "cancelled", "missed", "skipped"
+]
+"""`waiting`: for an earlier run of the task; `paused`: for a person whom its workflow has asked."""
 Trigger = Literal["schedule", "catch_up", "person", "agent"]
 
 TASK_TYPES: tuple[TaskType, ...] = get_args(TaskType)
-OPEN: tuple[RunState, ...] = ("due", "waiting", "running")
-GOING: tuple[RunState, ...] = ("due", "running")
+GOING: tuple[RunState, ...] = ("due", "running", "paused")
+OPEN: tuple[RunState, ...] = (*GOING, "waiting")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from typing import Any
 from manyhands.clock import rfc3339
 from manyhands.tasks.types import Preview, TaskRun, TaskView
 
+_PAUSED = "Its workflow waits for an approval, which lies in the inbox."
+
 
 def run_json(run: TaskRun) -> dict[str, Any]:
     return {
@@ -27,7 +29,7 @@ def run_json(run: TaskRun) -> dict[str, Any]:
         "cost": run.cost,
         "text": run.text,
         "error": run.error,
-        "note": run.note,
+        "note": _PAUSED if run.state == "paused" else run.note,
         "denied": list(run.denied),
         "delete_at": _moment(run.delete_at),
     }

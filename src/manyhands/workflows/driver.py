@@ -47,6 +47,8 @@ STOP_S = 20.0
 AGAIN_S = 5.0
 SETTLE_S = 0.005
 LONGEST_STEP_S = 86_400.0
+RECOVER = "/recover"
+"""In place of a node's path: the whole run is looked at."""
 T = TypeVar("T")
 
 
@@ -136,11 +138,12 @@ class Driver:
             with anyio.move_on_after(WRITE_S, shield=True):
                 async with held.lock:
                     result, before, run, deeds, new = await self._change(run_id, held, change)
-                for record in deeds.questions:  # before anybody hears that it waits
-                    if self._still(record):
-                        await self.ask(run, record)
-                self._tell(before, run, deeds, new)
-                await self._do(deeds, begin)
+                with self._seen_to_later(run_id):
+                    for record in deeds.questions:  # before anybody hears that it waits
+                        if self._still(record):
+                            await self.ask(run, record)
+                    self._tell(before, run, deeds, new)
+                    await self._do(deeds, begin)
                 return result
             raise UnavailableError(f"The run {run_id} could not be written in time.", hint="Try again.")
 
@@ -159,6 +162,16 @@ class Driver:
             held.users -= 1
             if not held.users and held.flow is None:
                 self._held.pop(run_id, None)
+
+    @contextmanager
+    def _seen_to_later(self, run_id: str) -> Iterator[None]:
+        """What is on record and could not be begun or asked now: a database was away."""
+        try:
+            yield
+        except UnavailableError:
+            if not any(one[1:3] == (run_id, RECOVER) for one in self._due):
+                self._push((self._clock.now() + timedelta(seconds=AGAIN_S), run_id, RECOVER, 0))
+            raise
 
     async def _finish(self, record: NodeRun, outcome: Outcome, begin: Begin) -> None:
         """The end of an attempt; those that end at the same time share what is written."""
@@ -259,41 +272,45 @@ class Driver:
     async def _stop(self, records: Sequence[NodeRun]) -> None:
         """End attempts, and wait until nothing of them runs on."""
         await self._engine.cancel([one.key for one in records])
-        for record in records:
-            if chat := record.detail.get("chat_run_id"):
-                await self._stop_chat(chat)
         with anyio.move_on_after(STOP_S):
             for record in records:
                 if body := self._bodies.get(record.key):
                     await body.wait()
+        for record in records:  # only now: until its body has ended, a conversation may still begin
+            if chat := record.detail.get("chat_run_id"):
+                await self._stop_chat(chat)
 
     # --- after a restart
 
     async def recover(self, run_id: str) -> None:
-        """Whatever a crash left undone of what follows is done now."""
+        """Whatever a crash, or a database that was away, left undone of what follows is done now."""
 
         def look(flow: Flow) -> tuple[WorkflowRun, list[NodeRun]]:
             if not flow.run.ended:
                 flow.begin()
             return flow.run, [one for one in flow.current.values() if not one.status.ended]
 
-        run, records = await self.apply(run_id, look)
+        with self._seen_to_later(run_id):
+            await self._see_to(*await self.apply(run_id, look))
+
+    async def _see_to(self, run: WorkflowRun, records: Sequence[NodeRun]) -> None:
         going = [one for one in records if one.status is NodeStatus.RUNNING and one.type not in CONTAINERS]
-        orders = [_order(record) for record in going]
-        begun = await self._engine.start_all(orders)
-        await self._begin_again([one for one in orders if one.id not in begun])
+        begun = await self._engine.start_all([_order(record) for record in going])
+        await self._begin_again([one for one in going if one.key not in begun])
         for record in records:
             if record.status is NodeStatus.WAITING and "approval_id" in record.detail:
                 await self.take_answer(await self.ask(run, record))
 
-    async def _begin_again(self, orders: Sequence[Order]) -> None:
+    async def _begin_again(self, records: Sequence[NodeRun]) -> None:
         """Attempts that the engine has as ended and we do not: a power cut took our last moments alone."""
-        elsewhere = [one for one in orders if not self._engine.is_going(one.id)]
-        known = await self._engine.find_all([one.id for one in elsewhere])
-        lost = [one for one in elsewhere if one.id in known and known[one.id].state != "running"]
+        elsewhere = [one for one in records if not self._engine.is_going(one.key)]
+        known = await self._engine.find_all([one.key for one in elsewhere])
+        lost = [one for one in elsewhere if one.key in known and known[one.key].state != "running"]
+        for record in lost:
+            await self._note(record, {"begun": True})
         if lost:
-            await self._engine.forget([one.id for one in lost])
-            await self._engine.start_all(lost)
+            await self._engine.forget([one.key for one in lost])
+            await self._engine.start_all([_order(one) for one in lost])
 
     async def take_answer(self, approval: Approval) -> bool:
         """What a person, or time, has said to a question of a run."""
@@ -306,10 +323,10 @@ class Driver:
         path, attempt = str(detail.get("node_id")), int(detail.get("attempt", 0))
         said = answer.response if answer.response is not None else answer.reason
         response = None if decision is None else said
+        run_id = approval.question.run_id
         try:
-            return await self.apply(
-                approval.question.run_id, lambda flow: flow.answer(path, attempt, decision, response)
-            )
+            with self._seen_to_later(run_id):
+                return await self.apply(run_id, lambda flow: flow.answer(path, attempt, decision, response))
         except NotFoundError:  # the run was deleted meanwhile
             return False
 
@@ -366,7 +383,7 @@ class Driver:
         """Do it; nothing when it must wait for a person first."""
         node = flow.node_of(record.path)
         policy = rules.on_interrupt(node, only_reads=await self._steps.only_reads(record))
-        if record.detail.get("begun") and policy != "rerun":
+        if policy != "rerun" and self._may_have_begun(record):
             if policy == "fail":
                 return failed("A crash cut it, and on_interrupt says fail.", "interrupted")
             await self._ask_first(record, "interrupted")
@@ -393,6 +410,12 @@ class Driver:
         except TimeoutError:
             await self._stop_late(record)
             return failed(f"It took longer than {limit:g} s.", "timeout")
+
+    def _may_have_begun(self, record: NodeRun) -> bool:
+        """Whether an earlier activation may have. What that noted shortly before a power cut may be lost."""
+        due = [moment for moment in (record.started_at, record.not_before) if moment is not None]
+        machine_began = self._clock.now() - timedelta(seconds=self._clock.monotonic())
+        return bool(record.detail.get("begun")) or (bool(due) and max(due) < machine_began)
 
     async def _stop_late(self, record: NodeRun) -> None:
         """A conversation goes on by itself when its node does not wait any more."""
@@ -459,11 +482,23 @@ class Driver:
             while self._due and self._due[0][0] <= self._clock.now():
                 _, run_id, path, attempt = heapq.heappop(self._due)
                 try:
-                    await self.apply(run_id, partial(_expire, path=path, attempt=attempt))
+                    if path == RECOVER:
+                        await self.recover(run_id)
+                    else:
+                        await self._expire(run_id, path, attempt)
                 except NotFoundError:
                     continue
+                except UnavailableError as error:  # it comes again
+                    log.warning("the run %s is looked at later: %s", run_id, error)
                 except Exception:  # border: the time of one run is not that of others
                     log.exception("the time of %s could not be ended", run_id)
+
+    async def _expire(self, run_id: str, path: str, attempt: int) -> None:
+        try:
+            await self.apply(run_id, partial(_expire, path=path, attempt=attempt))
+        except UnavailableError:
+            self._push((self._clock.now() + timedelta(seconds=AGAIN_S), run_id, path, attempt))
+            raise
 
     async def _wait_for_due(self) -> None:
         self._sooner = anyio.Event()

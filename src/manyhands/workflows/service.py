@@ -53,6 +53,7 @@ from manyhands.workflows.validation import check_inputs
 log = logging.getLogger(__name__)
 
 LOOK_S = 2.0
+PAUSED_LOOK_S = 15.0
 END_S = 60.0
 ANSWERS = 1000
 T = TypeVar("T")
@@ -77,14 +78,14 @@ class WorkflowService:
         self._clock = clock
         self._approvals = approvals
         self._channels = hands.channels
-        self._threads = hands.threads
         self._library = Library(home)
         self._driver = Driver(
             store, bus, clock, settings, engine, approvals, Steps(hands), partial(_stop_chat, hands)
         )
         self._moved: dict[str, anyio.Event] = {}
+        self._asked: dict[str | None, anyio.Event] = {}
         self._answers: MemoryObjectSendStream[str] | None = None
-        bus.observe(self._follow, "workflow.run_", "approval.resolved")
+        bus.observe(self._follow, "workflow.run_", "workflow.node_", "approval.resolved")
 
     # --- its life
 
@@ -112,8 +113,11 @@ class WorkflowService:
             self._driver.watch_deadline(run_id, deadline)
 
     def _follow(self, event: Event) -> None:
-        moved = event.type in ("workflow.run_finished", "workflow.run_paused")
-        if moved and (waiter := self._moved.pop(event.data["id"], None)):
+        if event.type in ("workflow.run_finished", "workflow.run_paused"):
+            waiter = self._moved.pop(event.data["id"], None)
+        else:
+            waiter = self._asked.pop(event.data.get("run_id"), None)
+        if waiter is not None:
             waiter.set()
         if event.type == "approval.resolved" and event.data.get("kind") == "workflow" and self._answers:
             with suppress(anyio.WouldBlock):  # what is lost here is found by whoever looks at the run
@@ -271,6 +275,12 @@ class WorkflowService:
         pinned = {"workflow": dict(run.definition), "subs": dict(run.subs)}
         return {"run": run.wire(), "nodes": nodes} | pinned
 
+    async def conversations(self, run_id: str) -> Sequence[tuple[str, float | None]]:
+        """The threads in which its nodes asked an agent, each time with what that cost if it is known."""
+        records = await self._store.read(lambda conn: rows.select_nodes(conn, run_id))
+        details = [one.detail for one in records if "thread_id" in one.detail]
+        return [(detail["thread_id"], detail.get("cost")) for detail in details]
+
     async def runs(
         self,
         channel_ids: Sequence[str] | None = None,
@@ -299,6 +309,16 @@ class WorkflowService:
                 await self._driver.settled(run_id)
                 return run
             with anyio.move_on_after(LOOK_S):
+                await waiter.wait()
+
+    async def wait_for_answer(self, run_id: str) -> WorkflowRun:
+        """Until a run that waits for a person does not any more: told by its nodes, or seen elsewhere."""
+        while True:
+            waiter = self._asked.setdefault(run_id, anyio.Event())
+            run = await self.get(run_id)
+            if run.status is not RunStatus.PAUSED:
+                return run
+            with anyio.move_on_after(PAUSED_LOOK_S):
                 await waiter.wait()
 
     # --- steering

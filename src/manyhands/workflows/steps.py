@@ -26,6 +26,8 @@ from manyhands.workflows.types import Json, Node, NodeRun, NodeStatus, Outcome, 
 
 Note = Callable[[Mapping[str, Any]], Awaitable[None]]
 """Writes something down with the attempt, for whoever goes on with it after a crash."""
+LONGEST_NAME = 200
+"""Of a thread."""
 _SPEAKERS: Mapping[str, Speaker] = {"owner": "person", "agent": "agent", "schedule": "schedule"}
 
 
@@ -53,12 +55,6 @@ class Runs(Protocol):
     async def cancel(self, run_id: str) -> Run: ...
 
 
-class Threads(Protocol):
-    """What is needed of the thread service."""
-
-    async def create(self, parent_id: str, name: str) -> Channel: ...
-
-
 class Channels(Protocol):
     """What is needed of the channel service."""
 
@@ -67,6 +63,10 @@ class Channels(Protocol):
     async def find_or_create(
         self, *, dir_path: str | None = None, platform: str = "local", name: str | None = None
     ) -> tuple[Channel, bool]: ...
+
+    async def thread_of(self, parent_id: str, name: str) -> Channel: ...
+
+    async def add(self, fresh: Channel) -> Channel: ...
 
 
 Gate = Callable[[str, str | None, Mapping[str, Any] | None], Awaitable[Any]]
@@ -80,7 +80,6 @@ class Hands:
 
     tools: Tools
     runs: Runs
-    threads: Threads
     channels: Channels
     finished: Finished
     gate: Gate | None
@@ -189,38 +188,47 @@ class Steps:
     async def _chat(self, run: WorkflowRun, record: NodeRun, note: Note, session: str | None) -> Run:
         """The run that works on it: the one that an earlier activation started, or a new one.
 
-        Its id is written down before it is made, so that a crash in between does not start two.
+        Its id and that of its thread are written down before they are made, so that a crash in between
+        makes neither of them twice.
         """
         known = record.detail.get("chat_run_id")
         if known is not None:
             with suppress(NotFoundError):
                 await self._hands.runs.take_over(known)
                 return await self._hands.runs.get(known)
-        thread = session or record.detail.get("thread_id") or await self._thread(run, record)
         chat_run_id = str(known or new_id("run"))
+        thread = str(session or record.detail.get("thread_id") or new_id("ch"))
         await note({"chat_run_id": chat_run_id, "thread_id": thread})
+        if session is None:
+            await self._make_thread(thread, run, record)
+        with anyio.CancelScope(shield=True):  # a conversation that has begun can be found and stopped
+            await self._begin_chat(chat_run_id, thread, run, record)
+        return await self._hands.runs.get(chat_run_id)
+
+    async def _begin_chat(self, chat_run_id: str, thread: str, run: WorkflowRun, record: NodeRun) -> None:
         inputs = record.inputs
-        tools = inputs.get("tools") or []
-        return await self._hands.runs.start(
+        await self._hands.runs.start(
             thread,
             inputs["prompt"],
             RunOptions(
                 model=inputs.get("model"),
                 max_iterations=inputs.get("max_iterations"),
-                allow=_allowed(run, tools),
+                allow=_allowed(run, inputs.get("tools") or []),
                 attended=run.attended,
                 speaker=_SPEAKERS[run.authority],
             ),
             run_id=chat_run_id,
         )
 
-    async def _thread(self, run: WorkflowRun, record: NodeRun) -> str:
+    async def _make_thread(self, thread_id: str, run: WorkflowRun, record: NodeRun) -> None:
         """A conversation of its own, so that nodes side by side do not wait for each other."""
         parent = run.channel_id
         if parent is None:
             name = None if run.dir_path else f"workflow {run.workflow_name}"
             parent = (await self._hands.channels.find_or_create(dir_path=run.dir_path, name=name))[0].id
-        return (await self._hands.threads.create(parent, f"{run.workflow_name}: {record.path}")).id
+        name = f"{run.workflow_name}: {record.path}"[:LONGEST_NAME]
+        thread = await self._hands.channels.thread_of(parent, name)
+        await self._hands.channels.add(replace(thread, id=thread_id))
 
     async def _quality(self, run: WorkflowRun, record: NodeRun) -> Outcome:
         if self._hands.gate is None:

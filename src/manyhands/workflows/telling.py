@@ -103,7 +103,10 @@ def _node(path: str, attempts: Sequence[NodeRun]) -> Json:
     parent, iteration = _above(path)
     shown = last.wire() | {"parent": parent, "iteration": iteration, "attempts": len(attempts)}
     if last.superseded:  # sent back, and not begun again yet
-        shown |= {"status": NodeStatus.PENDING.value, "output": None, "error": None, "reason": None}
+        shown |= {
+            "status": NodeStatus.PENDING.value,
+            **dict.fromkeys(("output", "error", "reason", "decision")),
+        }
     shown["iterations"] = last.detail.get("iterations", last.detail.get("items"))
     return shown | {"history": [one.wire() for one in attempts]}
 

@@ -11,6 +11,7 @@ import { SkeletonRows } from "@/shared/ui/Skeleton";
 import { type Column, Table } from "@/shared/ui/Table";
 import { toast } from "@/shared/ui/Toast";
 import { VisibleText } from "@/shared/ui/VisibleText";
+import { OPEN } from "./live";
 import { Moment } from "./Moment";
 import { cancelRun, type Task, type TaskRun, taskRuns } from "./queries";
 import { RunState } from "./TaskState";
@@ -117,7 +118,7 @@ function Came({ run }: { run: TaskRun }) {
 
 function Ways({ run }: { run: TaskRun }) {
   const cancel = useMutation({ mutationFn: () => cancelRun(run), onError: toast.error });
-  const open = run.state === "due" || run.state === "waiting" || run.state === "running";
+  const open = OPEN.includes(run.state);
   const look =
     "inline-flex items-center gap-1 whitespace-nowrap text-sm text-accent-ink underline-offset-2 hover:underline";
   return (

@@ -3,7 +3,7 @@ import { Checkbox } from "@/shared/ui/Checkbox";
 import { Field } from "@/shared/ui/Field";
 import { Input } from "@/shared/ui/Input";
 import { Select } from "@/shared/ui/Select";
-import type { Draft } from "./draft";
+import { type Draft, hasThreads } from "./draft";
 import type { FormProps } from "./TaskForm";
 
 const OVERLAPS = [
@@ -65,7 +65,7 @@ export function LimitFields(props: FormProps) {
       {text("maxFailures", "max_failures", "Switched off after", "Failures in a row; 0: never.")}
       {draft.type !== "manual" &&
         text("jitter", "jitter_s", "Start up to this much later", "Spreads tasks of the same minute.")}
-      {draft.does === "prompt" && draft.conversation === "new" && (
+      {hasThreads(draft) && (
         <>
           {text("autoDelete", "auto_delete_sec", "Remove a run's thread after", "0s keeps it.")}
           <div className="flex items-center">

@@ -9,6 +9,7 @@ export const RunState = ({ run }: { run: TaskRun }) => (
 
 /** Whether it goes on, is paused, or was switched off. A task that simply waits for its time says nothing. */
 export function TaskState({ task }: { task: Task }) {
+  if (task.running && task.last_run?.state === "paused") return <RunState run={task.last_run} />;
   if (task.running) return <StateDot state="running" />;
   if (task.stopped_because) return <Badge mood="bad">Switched off</Badge>;
   if (!task.enabled) return <Badge>Paused</Badge>;

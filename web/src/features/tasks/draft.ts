@@ -140,6 +140,10 @@ const count = (text: string): number => (text.trim() === "" ? Number.NaN : Numbe
 const whole = (text: string): number =>
   Number.isNaN(count(text)) ? (text as unknown as number) : count(text);
 
+/** Whether its runs make threads that can be removed: a script has none, and the same one stays. */
+export const hasThreads = (draft: Draft): boolean =>
+  draft.does === "workflow" || (draft.does === "prompt" && draft.conversation === "new");
+
 export type TaskFields = paths["/api/tasks/{task_id}"]["patch"]["requestBody"]["content"]["application/json"];
 
 export function fieldsOf(draft: Draft, old?: Task): TaskFields {
@@ -166,7 +170,7 @@ export function fieldsOf(draft: Draft, old?: Task): TaskFields {
     retry_delay_s: span(draft.retryDelay),
     max_failures: whole(draft.maxFailures),
     timeout_s: span(draft.timeout),
-    auto_delete_sec: asks && draft.conversation === "new" ? span(draft.autoDelete) : 0,
+    auto_delete_sec: hasThreads(draft) ? span(draft.autoDelete) : 0,
     keep_reports: draft.keepReports,
   };
 }

@@ -2,7 +2,7 @@ import type { InfiniteData, QueryClient } from "@tanstack/react-query";
 import { amend, type Follow, readAgain, upsert } from "@/shared/events/follow";
 import { type Task, type TaskRun, taskList, taskOf, taskRuns, tasksKey } from "./queries";
 
-const OPEN: readonly TaskRun["state"][] = ["due", "waiting", "running"];
+export const OPEN: readonly TaskRun["state"][] = ["due", "waiting", "running", "paused"];
 
 /** The task after one of its runs has moved; times that nobody used are not its last run. */
 export function withRun(task: Task, run: TaskRun): Task {
@@ -54,7 +54,15 @@ export const follow: Follow = (events, cache) => {
     readAgain(cache, taskOf(data.id).queryKey);
   });
   events.on(
-    ["task.run_started", "task.run_retrying", "task.run_finished", "task.run_missed", "task.run_skipped"],
+    [
+      "task.run_started",
+      "task.run_retrying",
+      "task.run_paused",
+      "task.run_resumed",
+      "task.run_finished",
+      "task.run_missed",
+      "task.run_skipped",
+    ],
     ({ data: { task_name: _, ...run } }) => {
       amend(cache, taskList.queryKey, (list) => list.map((one) => withRun(one, run)));
       amend(cache, taskOf(run.task_id).queryKey, (task) => withRun(task, run));

@@ -14,6 +14,7 @@ export const RUN_STATES: Record<TaskRun["state"], { mood: Mood; word: string }> 
   due: { mood: "busy", word: "Starting" },
   waiting: { mood: "neutral", word: "Queued" },
   running: { mood: "busy", word: "Running" },
+  paused: { mood: "warn", word: "Waits for an approval" },
   completed: { mood: "good", word: "Completed" },
   failed: { mood: "bad", word: "Failed" },
   cancelled: { mood: "neutral", word: "Cancelled" },

@@ -103,6 +103,8 @@ export interface EventData {
   "task.run_finished": TaskNews;
   "task.run_missed": TaskNews;
   "task.run_skipped": TaskNews;
+  "task.run_paused": TaskNews;
+  "task.run_resumed": TaskNews;
   "workflow.saved": DefinitionNews;
   "workflow.deleted": DefinitionNews;
   "workflow.run_deleted": { id: string; workflow_name: string };
