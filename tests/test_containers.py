@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -36,6 +37,12 @@ def test_the_command_line_is_complete() -> None:
 def test_podman_keeps_the_person_who_owns_the_files() -> None:
     arguments = container_arguments("podman", "podman", ["x"], BOX)
     assert ("--userns", "keep-id") in list(pairwise(arguments))
+
+
+def test_podman_is_not_asked_to_keep_root_which_it_refuses() -> None:
+    arguments = container_arguments("podman", "podman", ["x"], replace(BOX, user="0:0"))
+    assert "--userns" not in arguments
+    assert ("--user", "0:0") in list(pairwise(arguments))
 
 
 def test_the_network_is_there_when_it_is_wanted() -> None:

@@ -71,7 +71,8 @@ def _network(container: Container) -> str:
 def _user(engine: Engine, container: Container) -> list[str]:
     if container.user is None:
         return []
-    kept = ["--userns", "keep-id"] if engine == "podman" else []
+    # Podman gives people who are not root other numbers inside, unless told so; of root it refuses that.
+    kept = ["--userns", "keep-id"] if engine == "podman" and not container.user.startswith("0:") else []
     return [*kept, "--user", container.user]
 
 

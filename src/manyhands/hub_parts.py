@@ -29,7 +29,9 @@ class ChannelTokens:
         self._access = access
 
     async def issue(self, channel_id: str, author_id: str) -> tuple[str, str]:
-        secret, token = await self._access.issue_token(Grant(channel_id, author_id=author_id))
+        secret, token = await self._access.issue_token(
+            Grant(channel_id, author_id=author_id, flags=frozenset({"run"}))
+        )
         return secret, token.id
 
     async def revoke(self, token_id: str) -> None:

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from manyhands.bridge import words
+from manyhands.bridge.options import parse
 from manyhands.bridge.relay import UNKNOWN_METHOD
 from manyhands.daemon import SOCKET_NAME
 from tests.bridge.conftest import api_of, by_hand
@@ -55,6 +56,23 @@ def test_without_a_daemon_it_introduces_itself_and_says_what_to_do(cli: CommandL
     assert "ended" in (cli.home / "logs" / "mcp.log").read_text()
 
 
+def test_whoever_says_all_at_once_hears_that_there_is_no_daemon(cli: CommandLine, project: Path) -> None:
+    with by_hand(cli, "--dir", str(project), "--api-url", "http://127.0.0.1:1") as bridge:
+        bridge.send(
+            {"id": 1, "method": "tools/call", "params": {"name": "get_readme", "_meta": OTHER_CLIENT}}
+        )
+        assert bridge.process.stdin is not None
+        bridge.process.stdin.close()
+        assert "manyhands up" in bridge.read()["result"]["content"][0]["text"]
+
+
+def test_a_directory_that_the_client_did_not_fill_in_is_the_one_it_starts_in(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    assert parse(["--dir", "${workspaceFolder}"]).directory == str(project)
+
+
 @pytest.mark.parametrize("line", [b"no json\n", b"5\n", b'{"id": 1}\n', b'{"id": {}, "method": "x"}\n'])
 def test_what_is_no_message_does_not_end_it(cli: CommandLine, project: Path, line: bytes) -> None:
     with by_hand(cli, "--dir", str(project)) as bridge:
@@ -64,7 +82,12 @@ def test_what_is_no_message_does_not_end_it(cli: CommandLine, project: Path, lin
 
 
 @pytest.mark.parametrize(
-    ("options", "says"), [((), "--channel-id or --dir"), (("--colour", "x"), "--colour")]
+    ("options", "says"),
+    [
+        ((), "--channel-id or --dir"),
+        (("--colour", "x"), "--colour"),
+        (("--dir", ".", "--api-url", "ftp://hub"), "'ftp://hub' is no address of a daemon"),
+    ],
 )
 def test_wrong_options_are_wrong_usage(cli: CommandLine, options: tuple[str, ...], says: str) -> None:
     ran = cli("mcp", *options)

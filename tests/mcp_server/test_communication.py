@@ -50,6 +50,20 @@ async def test_a_message_goes_to_a_thread_of_the_project_and_not_elsewhere(
     assert (await hub.runs.messages(other.id)).items == []
 
 
+async def test_a_mention_in_the_own_channel_starts_a_run_unless_the_agent_does_one_there(
+    connect: Connect, hub: Hub, channel: Channel
+) -> None:
+    mention = {"content": "@manyhands go on"}
+    async with connect(flags=frozenset({"run"})) as client:
+        result = await client.call_tool("send_message", mention)
+        assert "It started no run" in said(result)
+    async with connect() as client:
+        sent = await call(client, "send_message", **mention)
+    [run] = (await hub.runs.list(channel.id)).items
+    assert (run.id, run.options.speaker, run.options.depth) == (sent["run_id"], "agent", 1)
+    await hub.runs.cancel(run.id)
+
+
 async def test_an_agent_can_speak_in_the_channel_that_it_made(connect: Connect, hub: Hub) -> None:
     async with connect() as client:
         made = await call(client, "create_channel", name="reviews")

@@ -13,7 +13,8 @@ PRINCIPAL = "manyhands.principal"
 TOKEN_MARK = "mha_"  # noqa: S105 - how one begins
 """How every limited token begins, so that nobody takes it for the owner's."""
 
-Flag = Literal["memory", "gateway"]
+Flag = Literal["memory", "gateway", "run"]
+"""What is offered beside the rest; `run`: it was issued to the agent that does a run of its channel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,11 @@ class Principal:
     def author(self) -> str:
         """The name under which everything that it makes is recorded."""
         return self.author_id or self.agent_id or ("owner" if self.kind == "owner" else "agent")
+
+    @property
+    def is_in_run(self) -> bool:
+        """Whether it speaks from within a run of its channel."""
+        return "run" in self.flags
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,7 @@ async def delete_worktree(hub: HubOf, worktree_id: str, force: Force = False) ->
 def _answer(deleted: Deleted) -> None:
     if deleted.kept:
         raise ConflictError(
-            f"It is kept, because this would be lost: {' '.join(deleted.would_lose)}",
-            hint="Commit and merge it first, or send force=true to lose it.",
+            f"It is kept, because this would be lost: {'; '.join(deleted.would_lose)}.",
+            hint="Commit and merge it first, or force it (--force, force=true) to lose it.",
             data={"kept": True, "would_lose": list(deleted.would_lose)},
         )

@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from manyhands.access.types import Flag, Grant
+from manyhands.agents.rules import check_agent_id
 from manyhands.api import schemas
 from manyhands.api.access import PAGE, Cursor, HubOf, Limit, items
 from manyhands.errors import InvalidError, NotFoundError
@@ -63,6 +64,8 @@ async def issue_token(hub: HubOf, body: NewToken) -> IssuedToken:
     if body.gateway:
         flags.add("gateway")
     expires_at = None if body.ttl_s is None else hub.now() + timedelta(seconds=body.ttl_s)
+    if body.agent_id is not None:
+        check_agent_id(body.agent_id)  # one that could never be on the list
     grant = Grant(await _channel_id(hub, body), body.agent_id, body.author_id, frozenset(flags), expires_at)
     secret, token = await hub.access.issue_token(grant)
     return IssuedToken(token=secret, **token.wire())

@@ -48,6 +48,7 @@ class Bridge:
                 if line.strip():
                     self._relay.take(line)
             if not self._is_broken:
+                self._upstream.wait_at_most(DRAIN_S / 2)  # else its absence would not be said in time
                 self._relay.drain(DRAIN_S)
         finally:
             self._end()

@@ -6,11 +6,15 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 
+from manyhands.bridge.http import Address
+
 TOKEN_MARK = "mha_"  # noqa: S105 - how one begins
 """How a token that is limited already begins."""
 DEFAULT_PORT = 8222
 VALUES = ("--api-url", "--channel-id", "--dir", "--author-id", "--platform", "--agent-id", "--log", "--home")
 SWITCHES = ("--memory", "--gateway")
+NOT_FILLED_IN = "${workspaceFolder}"
+"""What editors put the directory for. Clients that know no such word start us there and leave it as it is."""
 
 
 class UsageError(ValueError):
@@ -37,7 +41,7 @@ class Options:
     ) -> None:
         self.api_url = api_url
         self.channel_id = channel_id
-        self.directory = os.path.abspath(os.path.expanduser(dir)) if dir else None
+        self.directory = _directory(dir) if dir else None
         self.author_id = author_id
         self.platform = platform
         self.agent_id = agent_id
@@ -48,6 +52,7 @@ class Options:
         self.given_token = token
         if channel_id is None and self.directory is None:
             raise UsageError("Give --channel-id or --dir.")
+        _check_url(api_url or os.environ.get("MANYHANDS_URL"))
 
     # --- what it finds
 
@@ -86,6 +91,17 @@ class Options:
         )
         who = {"agent_id": self.agent_id, "author_id": self.author_id}
         return where | who | {"memory": self.memory, "gateway": self.gateway}
+
+
+def _directory(given: str) -> str:
+    return os.path.abspath(os.path.expanduser("." if given == NOT_FILLED_IN else given))
+
+
+def _check_url(url: str | None) -> None:
+    try:
+        Address(url or "http://localhost")
+    except ValueError as error:
+        raise UsageError(f"{str(error)[0].upper()}{str(error)[1:]}.") from error
 
 
 def _default_home() -> str:

@@ -60,6 +60,7 @@ class Upstream:
         self._streams: set[Flight] = set()
         self.was_there = False
         self._gone_since: float | None = None
+        self._latest = float("inf")
         self.is_closing = False
 
     # --- requests
@@ -94,7 +95,7 @@ class Upstream:
     ) -> tuple[Connection, Response]:
         end = self._patience()
         while True:
-            give_up = time.monotonic() >= end or flight.is_cancelled or self.is_closing
+            give_up = time.monotonic() >= min(end, self._latest) or flight.is_cancelled or self.is_closing
             try:
                 connection, response = self._once(method, target, headers, body, flight, token)
                 if response.status != BUSY or give_up:
@@ -106,6 +107,10 @@ class Upstream:
                 if give_up:
                     raise self._unreachable(error) from error
             time.sleep(PAUSE_S)
+
+    def wait_at_most(self, seconds: float) -> None:
+        """For a daemon that is not there, whatever waits or will wait for it."""
+        self._latest = time.monotonic() + seconds
 
     def _patience(self) -> float:
         """Until when to try: a daemon that has been gone for long is not waited for again and again."""

@@ -167,14 +167,15 @@ class RunService:
         *,
         speaker: Speaker = "person",
         own_channel: str | None = None,
+        in_own_run: bool = True,
     ) -> tuple[Message, Run | None]:
         """A message: it joins the run that is going on, starts one, or is only said (`starting.py`).
 
-        `own_channel`: where the run of the agent that says it goes on.
+        `own_channel`: that of the agent that says it; `in_own_run`: it does a run there.
         """
         channel = await self._channels.get(channel_id)
         message = await self.writer.write(channel, content, attachments, author_id, speaker)
-        start = decide_start(channel, message, own_channel)
+        start = decide_start(channel, message, own_channel if in_own_run else None)
         await self.writer.names.tell(message)
         if start.does == "nothing":
             return await self.writer.say(message), None

@@ -21,8 +21,8 @@ class Start:
     reason: str
 
 
-def decide_start(channel: Channel, message: Message, own_channel: str | None) -> Start:
-    """`own_channel`: where the run of the agent that wrote it goes on.
+def decide_start(channel: Channel, message: Message, own_run_in: str | None) -> Start:
+    """`own_run_in`: the channel where the run of the agent that wrote it goes on, if it does one.
 
     A person's message may join a run that is going on. That of an agent or a schedule never does: it would
     speak with what the person has allowed to that run.
@@ -34,6 +34,6 @@ def decide_start(channel: Channel, message: Message, own_channel: str | None) ->
         return Start("nothing", "it does not mention the hub")
     if message.speaker == "schedule":
         return Start("runs", "its time has come")
-    if channel.id == own_channel:
+    if channel.id == own_run_in:
         return Start("nothing", "an agent's message starts nothing in the channel of its own run")
     return Start("runs", "it mentions the hub") if meant else Start("nothing", "it does not mention the hub")

@@ -45,9 +45,13 @@ def mcp(session: Session, /, print_config: str | None, **options: Any) -> None:
     if not given.keys() & {"channel_id", "dir"}:
         raise click.UsageError("Give --channel-id or --dir.")
     from manyhands.bridge.main import run
-    from manyhands.bridge.options import make_options
+    from manyhands.bridge.options import UsageError, make_options
 
-    run(make_options({**given, "home": str(session.home.path)}), __version__)
+    try:
+        chosen = make_options({**given, "home": str(session.home.path)})
+    except UsageError as error:
+        raise click.UsageError(str(error)) from error
+    run(chosen, __version__)
 
 
 def _print_config(name: str, given: dict[str, Any], session: Session) -> None:

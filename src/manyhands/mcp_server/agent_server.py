@@ -64,6 +64,8 @@ class AgentServer:
         Without `api_url` and `token` it finds them as `manyhands mcp` does.
         """
         root = memory_dir or dir
+        if channel_id is None and root is None:
+            raise InvalidError("An agent's server needs a channel.", hint="Give channel_id or dir.")
         try:
             self._options = Options(
                 api_url=api_url,
@@ -79,9 +81,7 @@ class AgentServer:
                 token=token,
             )
         except UsageError as error:
-            raise InvalidError(
-                "An agent's server needs a channel.", hint="Give channel_id or dir."
-            ) from error
+            raise InvalidError(str(error), hint="Correct api_url.") from error
         self._journal = Journal(self._options.log_file)
         self._upstream = Upstream(self._options, self._journal)
         self._is_over = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+from manyhands.chat.mentions import mentions_hub
 from manyhands.chat.service import channel_json
 from manyhands.chat.types import Channel
 from manyhands.errors import InvalidError
@@ -55,8 +56,11 @@ async def send_message(caller: Caller, arguments: Json) -> Answer:
         author_id=caller.principal.author,
         speaker="agent",
         own_channel=caller.principal.channel_id,
+        in_own_run=caller.principal.is_in_run,
     )
     started = f" It started the run {run.id}." if run else ""
+    if run is None and mentions_hub(message.mentions):
+        started = " It started no run: this is the channel of your own."
     return Answer(
         f"Sent to {channel.name!r} ({channel.id}).{started}",
         {"message_id": message.id, "channel_id": channel.id, "run_id": run.id if run else None},
