@@ -340,14 +340,19 @@ def schedule(daemon: Daemon, channel_id: str) -> str:
 
 def populate(daemon: Daemon, channel_id: str) -> None:
     """Agents that work beside each other and write, and a page that one of them has made."""
-    for agent_id, name, status, summary in AGENTS:
-        body = {"channel_id": channel_id, "agent_id": agent_id, "name": name, "status": status}
-        _made(daemon.request("POST", "/agents", body | {"work_summary": summary}))
+    gather(daemon, channel_id)
     for sender, receiver, content in MAIL:
         body = {"channel_id": channel_id, "from_agent": sender, "content": content}
         _made(daemon.request("POST", f"/agents/{receiver}/message", body))
     about = {"title": "Refunds by day", "description": "Last week's refunds, drawn from the report."}
     _made(daemon.request("PUT", "/playgrounds/refunds", about | {"html": CHART}))
+
+
+def gather(daemon: Daemon, channel_id: str) -> None:
+    """The agents say that they are there; those that are not heard for a minute leave the list."""
+    for agent_id, name, status, summary in AGENTS:
+        body = {"channel_id": channel_id, "agent_id": agent_id, "name": name, "status": status}
+        _made(daemon.request("POST", "/agents", body | {"work_summary": summary}))
 
 
 def _run_task(daemon: Daemon, task_id: str) -> None:

@@ -80,6 +80,7 @@ def test_from_the_printed_address_to_an_approved_call_with_the_mouse_alone(
     page.get_by_role("button", name="What time is it in Tokyo?").click()
     page.get_by_role("button", name="Allow once").click()
     expect(page.get_by_role("article", name="Answer").last).to_contain_text("Asia/Tokyo")
+    expect(page.get_by_label("Your message")).to_be_focused()
     assert new_daemon.get("/tool-calls?server=time")["items"][0]["status"] == "success"
 
 

@@ -24,7 +24,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.test_daemon import Daemon
 from tests.web.accessibility import SETTLED, serious_findings
 from tests.web.conftest import address, daemons
-from tests.web.office import answers, furnish, populate, programs, schedule
+from tests.web.office import answers, furnish, gather, populate, programs, schedule
 from tests.web.talking_model import talking
 from tests.web.windows import SOON_MS
 
@@ -33,6 +33,10 @@ WRITES = bool(os.environ.get("MANYHANDS_PICTURES"))
 ALBUM = os.environ.get("MANYHANDS_ALBUM")
 SIZES = {"wide": (1440, 900), "phone": (390, 844)}
 Theme = Literal["light", "dark"]
+MENUS = ":is([aria-haspopup=menu], button[role=combobox]):visible:enabled"
+# The page, and the name of the trigger without the name of its thing.
+KIND = """(one) => `${one.closest("main") ? location.pathname : ""}:
+    ${one.role ?? (one.ariaLabel ?? one.innerText).split(" ").slice(0, 2)}`"""
 KEPT = {
     "answer-light-wide", "chat-dark-wide", "chat-dark-phone", "welcome-light-wide", "home-dark-wide",
     "approvals-light-wide", "approvals-light-phone", "servers-light-wide", "server-dark-wide",
@@ -118,6 +122,11 @@ def open_map(page: Page) -> None:
     page.get_by_role("img", name="Trend").locator("canvas").wait_for()
 
 
+def open_agents(office: Office, page: Page) -> None:
+    gather(office.daemon, office.release)
+    page.get_by_text("Reads the timeout fix").wait_for()
+
+
 def open_editor(page: Page) -> None:
     page.get_by_label("Definition").wait_for()
     page.locator(".react-flow__node").first.wait_for()
@@ -152,7 +161,7 @@ def screens(office: Office) -> dict[str, tuple[str, Any]]:
             f"/memory?channel={office.release}&q=what+did+we+decide+about+payments",
             see("tried once more after a timeout"),
         ),
-        "agents": (f"/agents?channel={office.release}", see("Reads the timeout fix")),
+        "agents": (f"/agents?channel={office.release}", partial(open_agents, office)),
         "playgrounds": ("/playgrounds?open=global:refunds", see("Refunds by day")),
         "tasks": ("/tasks", see("Morning report")),
         "task": (f"/tasks/{task['id']}", see("History")),
@@ -181,6 +190,7 @@ def test_every_screen_has_its_picture_in_both_themes_and_widths(
     office: Office, camera: Page, browser: Browser
 ) -> None:
     taken = set()
+    opened: set[str] = set()
     dark_room = browser.new_page()
     for name, (path, ready) in screens(office).items():
         camera.set_viewport_size({"width": 1440, "height": 900})
@@ -199,10 +209,27 @@ def test_every_screen_has_its_picture_in_both_themes_and_widths(
                     keep(title, dark_room.evaluate(ENCODE, picture))
             assert camera.evaluate("document.documentElement.scrollWidth <= innerWidth"), (name, size)
             assert serious_findings(camera) == [], (name, size)
+            if size == "wide":
+                assert found_in_menus(camera, opened) == [], name
             if name == "chat":  # it stays at its end when a window becomes another
                 expect(camera.get_by_role("button", name="Allow once")).to_be_in_viewport(ratio=1)
     dark_room.close()
     assert len(taken) == len(screens(office)) * (4 if WRITES else 2)
+
+
+def found_in_menus(page: Page, opened: set[str]) -> list[str]:
+    """What axe finds while a menu or a list of choices is open; each kind is opened once."""
+    found = []
+    for trigger in page.locator(MENUS).all():
+        kind = trigger.evaluate(KIND)
+        if kind not in opened:
+            opened.add(kind)
+            trigger.click()
+            page.locator("[role=menu], [role=listbox]").wait_for()
+            found += serious_findings(page)
+            page.keyboard.press("Escape")
+            expect(trigger).to_be_focused()
+    return found
 
 
 def themes_of(size: str) -> tuple[Theme, ...]:

@@ -38,6 +38,21 @@ def test_a_chosen_theme_holds_after_a_reload(page: Page) -> None:
     expect(page.locator("html[data-theme=dark]")).to_be_attached()
 
 
+def test_what_opened_a_menu_or_a_window_has_the_focus_again_after_it(page: Page) -> None:
+    trigger = page.get_by_role("button", name="More about channels")
+    trigger.press("Enter")
+    expect(page.get_by_role("menuitem", name="New channel")).to_be_focused()
+    assert page.evaluate("document.querySelector('main').closest('[inert]') !== null")
+    page.keyboard.press("Escape")
+    expect(trigger).to_be_focused()
+    trigger.press("Enter")
+    page.get_by_role("menuitem", name="Worktrees").press("Enter")
+    expect(page.get_by_role("dialog", name="Worktrees")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(trigger).to_be_focused()
+    expect(page.locator("[inert]")).to_have_count(0)
+
+
 def test_every_place_can_be_gone_to_and_reloaded(page: Page) -> None:
     navigation = page.get_by_role("navigation", name="Main")
     for name in PLACES:

@@ -7,11 +7,13 @@ import { followEvents } from "@/app/live";
 import { router } from "@/app/router";
 import { cache } from "@/shared/api/cache";
 import { openLine } from "@/shared/events/events";
+import { followFocus } from "@/shared/ui/focusHistory";
 import { TooltipProvider } from "@/shared/ui/Tooltip";
 import "@/shared/design/theme.css";
 
 openLine();
 followEvents();
+followFocus();
 
 // Styles that components add must carry the page's nonce.
 const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce;

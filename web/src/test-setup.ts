@@ -3,3 +3,6 @@ import { cleanup } from "@testing-library/react";
 import { afterEach } from "vitest";
 
 afterEach(cleanup);
+
+// There is no screen to ask about.
+window.matchMedia = (media) => ({ media, matches: false }) as MediaQueryList;

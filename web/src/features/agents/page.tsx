@@ -66,7 +66,11 @@ export default function AgentsPage() {
       }
     >
       {broken ? (
-        <ErrorState error={broken.error} onRetry={() => void broken.refetch()} />
+        <ErrorState
+          title="The agents could not be read"
+          error={broken.error}
+          onRetry={() => void broken.refetch()}
+        />
       ) : !channels.data || !agents.data ? (
         <SkeletonRows rows={4} />
       ) : (

@@ -1,7 +1,8 @@
 import { Check, ChevronDown, X } from "lucide-react";
-import { type ReactNode, useId, useState } from "react";
+import { type ReactNode, useEffect, useId, useState } from "react";
 import { Button, buttonClasses } from "@/shared/ui/Button";
 import { classes } from "@/shared/ui/classes";
+import { recoverFocus } from "@/shared/ui/focusHistory";
 import { Input } from "@/shared/ui/Input";
 import { Menu } from "@/shared/ui/Menu";
 import type { AnswerBody } from "./answer";
@@ -22,6 +23,7 @@ interface DecisionProps {
 /** Yes, yes for longer, or no with a reason. */
 export function Decision({ yes, no = "Deny", more = [], busy, onAnswer, form }: DecisionProps) {
   const [refusing, setRefusing] = useState(false);
+  useEffect(() => whenGone, []);
   if (refusing)
     return (
       <Refusal
@@ -40,7 +42,7 @@ export function Decision({ yes, no = "Deny", more = [], busy, onAnswer, form }: 
           busy={busy}
           type={form ? "submit" : "button"}
           form={form}
-          className={classes(more.length > 0 && "rounded-r-none!")}
+          className={classes(more.length > 0 && "relative rounded-r-none! focus-visible:z-1")}
           onClick={form ? undefined : () => onAnswer({ decision: "approve", scope: "once" })}
         >
           {yes}
@@ -55,7 +57,7 @@ export function Decision({ yes, no = "Deny", more = [], busy, onAnswer, form }: 
                 disabled={busy}
                 className={classes(
                   buttonClasses("primary"),
-                  "rounded-l-none! border-l border-on-accent/30 px-2!",
+                  "relative rounded-l-none! focus-visible:z-1 border-l border-on-accent/30 px-2!",
                 )}
               >
                 <ChevronDown />
@@ -74,6 +76,11 @@ export function Decision({ yes, no = "Deny", more = [], busy, onAnswer, form }: 
       </Button>
     </div>
   );
+}
+
+/** The keyboard goes on from where it was before; on a phone that would only bring up its own. */
+function whenGone(): void {
+  if (matchMedia("(pointer: fine)").matches) setTimeout(recoverFocus);
 }
 
 interface RefusalProps {
@@ -110,7 +117,8 @@ function Refusal({ no, busy, onBack, onRefuse }: RefusalProps) {
           value={reason}
           maxLength={2000}
           onChange={(event) => setReason(event.target.value)}
-          className="min-w-48 flex-1"
+          // Its buttons come into view with it.
+          className="flex-1 scroll-mb-16 max-sm:basis-full"
         />
         <Button tone="danger" type="submit" busy={busy}>
           {no}

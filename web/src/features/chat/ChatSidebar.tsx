@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Ellipsis, FileUp, GitBranch, Hash, MessageSquarePlus, Search, SquarePen } from "lucide-react";
 import { lazy, Suspense, useDeferredValue, useEffect, useMemo, useState } from "react";
+import { Button } from "@/shared/ui/Button";
 import { IconButton } from "@/shared/ui/IconButton";
 import { Kbd } from "@/shared/ui/Kbd";
 import { Menu } from "@/shared/ui/Menu";
@@ -82,7 +83,14 @@ export function ChatSidebar({ onGo }: { onGo?: () => void }) {
             <Loading />
           </li>
         )}
-        {channels.isError && <li className="px-2.5 text-sm text-bad-ink">The channels could not be read.</li>}
+        {channels.isError && (
+          <li className="flex flex-col items-start gap-2 px-2.5 text-sm text-bad-ink">
+            The channels could not be read.
+            <Button size="sm" onClick={() => void channels.refetch()}>
+              Try again
+            </Button>
+          </li>
+        )}
         {branches.map(({ channel, threads }) => (
           <li key={channel.id}>
             <ChannelRow channel={channel} activity={activity?.[channel.id]} onGo={onGo} onDo={setDoing} />
@@ -134,12 +142,12 @@ export function ChatSidebar({ onGo }: { onGo?: () => void }) {
 const isMac = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? "");
 
 const Loading = () => (
-  <li role="status" className="flex flex-col gap-3 px-2.5 py-1">
+  <div role="status" className="flex flex-col gap-3 px-2.5 py-1">
     <span className="sr-only">Loading the channels</span>
     <Skeleton className="h-4 w-3/4" />
     <Skeleton className="h-4 w-1/2" />
     <Skeleton className="h-4 w-2/3" />
-  </li>
+  </div>
 );
 
 /** Ctrl+K or Cmd+K, wherever one is. */

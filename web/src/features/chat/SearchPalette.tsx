@@ -4,6 +4,7 @@ import { Hash, Search, Sparkles, UserRound } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import { useEffect, useId, useState } from "react";
 import { classes } from "@/shared/ui/classes";
+import { returnFocus } from "@/shared/ui/focusHistory";
 import { Kbd } from "@/shared/ui/Kbd";
 import { Marked } from "@/shared/ui/Marked";
 import { RelativeTime } from "@/shared/ui/RelativeTime";
@@ -63,6 +64,7 @@ export function SearchPalette({ initial = "", onClose, onGo }: SearchPaletteProp
         <Radix.Overlay className="fixed inset-0 z-50 animate-appear bg-overlay" />
         <Radix.Content
           aria-describedby={undefined}
+          onCloseAutoFocus={returnFocus}
           className="fixed inset-x-3 top-[12dvh] z-50 mx-auto flex max-h-[70dvh] max-w-2xl animate-rise flex-col overflow-hidden rounded-xl border border-line bg-raised shadow-lg"
         >
           <Radix.Title className="sr-only">Search all conversations</Radix.Title>
@@ -84,10 +86,18 @@ export function SearchPalette({ initial = "", onClose, onGo }: SearchPaletteProp
               className="h-13 min-w-0 flex-1 bg-transparent text-lg outline-none"
             />
             {found.isFetching && <Spinner label="Searching" />}
-            <Kbd>Esc</Kbd>
+            <Radix.Close className="rounded-xs">
+              <Kbd>Esc</Kbd>
+              <span className="sr-only">: close</span>
+            </Radix.Close>
           </div>
           <Hits id={id} hits={hits} chosen={chosen} words={words} onChoose={setPlace} onOpen={open} />
-          {hits.length === 0 && (
+          {found.isError && (
+            <p role="alert" className="border-t border-line px-4 py-3 text-sm text-bad-ink">
+              The messages could not be searched: {found.error.message}
+            </p>
+          )}
+          {hits.length === 0 && !found.isError && (
             <p role="status" className="px-4 py-8 text-center text-sm text-ink-faint">
               {found.isFetching || words !== text.trim()
                 ? "Searching …"

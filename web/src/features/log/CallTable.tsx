@@ -46,7 +46,7 @@ export function CallTable({ calls, scroller, onEnd }: CallTableProps) {
       components={{ Table, TableRow }}
       fixedHeaderContent={() => (
         <tr>
-          <th scope="col" className={classes(HEAD, "w-23 md:w-28")}>
+          <th scope="col" className={classes(HEAD, "w-27 md:w-28")}>
             Time
           </th>
           <th scope="col" className={HEAD}>

@@ -22,18 +22,33 @@ import { Elapsed } from "./CallTable";
 import { type Call, callById } from "./queries";
 import { RunCalls } from "./RunCalls";
 
+const Back = () => (
+  <Link
+    to="/log"
+    search={{} as never}
+    className="mb-1.5 inline-flex items-center gap-1.5 text-sm text-ink-soft hover:text-ink"
+  >
+    <ArrowLeft aria-hidden className="size-4" /> All calls
+  </Link>
+);
+
 export default function CallPage() {
   const { callId } = useParams({ from: "/log/$callId" });
   const found = useQuery(callById(callId));
-  if (found.isPending) return <SkeletonRows />;
   if (found.isError && found.error instanceof ApiError && found.error.status === 404) return <Gone />;
-  if (found.isError)
+  if (!found.data)
     return (
-      <ErrorState
-        title="The call could not be read"
-        error={found.error}
-        onRetry={() => void found.refetch()}
-      />
+      <Page title="Call" above={<Back />}>
+        {found.isError ? (
+          <ErrorState
+            title="The call could not be read"
+            error={found.error}
+            onRetry={() => void found.refetch()}
+          />
+        ) : (
+          <SkeletonRows />
+        )}
+      </Page>
     );
   const call = found.data;
   return (
@@ -45,16 +60,7 @@ export default function CallPage() {
           <Server call={call} />
         </>
       }
-      above={
-        <Link
-          to="/log"
-          search={{} as never}
-          className="mb-1.5 inline-flex items-center gap-1 text-sm text-ink-faint hover:text-ink"
-        >
-          <ArrowLeft aria-hidden className="size-4" />
-          Log
-        </Link>
-      }
+      above={<Back />}
       actions={
         call.channel_id && (
           <Link to="/c/$channelId" params={{ channelId: call.channel_id }} className={buttonClasses()}>

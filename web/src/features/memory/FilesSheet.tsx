@@ -60,7 +60,14 @@ function FileList({ whose, problems, onOpen }: FileListProps) {
   const found = useInfiniteQuery(filesOf(whose, problems));
   const rows = found.data?.pages.flatMap((page) => page.items) ?? [];
   if (found.isPending) return <SkeletonRows />;
-  if (found.isError) return <ErrorState error={found.error} onRetry={() => void found.refetch()} />;
+  if (found.isError)
+    return (
+      <ErrorState
+        title="The files could not be read"
+        error={found.error}
+        onRetry={() => void found.refetch()}
+      />
+    );
   if (rows.length === 0)
     return (
       <EmptyState icon={<FileCheck2 />} title={problems ? "No problems" : "No files"}>

@@ -61,7 +61,13 @@ export default function MemoryPage() {
         </>
       }
     >
-      {channels.isError && <ErrorState error={channels.error} onRetry={() => void channels.refetch()} />}
+      {channels.isError && (
+        <ErrorState
+          title="The channels could not be read"
+          error={channels.error}
+          onRetry={() => void channels.refetch()}
+        />
+      )}
       {channels.isPending && <SkeletonRows />}
       {channels.data && (
         <div className="grid items-start gap-x-8 gap-y-6 lg:grid-cols-[minmax(0,1fr)_19rem]">

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { api, read } from "@/shared/api/client";
 import { Button } from "@/shared/ui/Button";
 import { Dialog } from "@/shared/ui/Dialog";
+import { useGoToMistake } from "@/shared/ui/goToMistake";
 import { type Draft, draftOf, emptyDraft, type FieldErrors, fieldErrors, fieldsOf, missing } from "./draft";
 import { ModelForm } from "./ModelForm";
 import { type Model, modelsKey, type Provider, providerList } from "./queries";
@@ -33,6 +34,7 @@ function Opened({ onClose, model, from, onSaved, providers }: ModelDialogProps &
     onSaved?.(saved);
     onClose();
   });
+  useGoToMistake(errors);
   const submit = () => {
     const lacking = missing(draft);
     setErrors(lacking);
@@ -53,7 +55,7 @@ function Opened({ onClose, model, from, onSaved, providers }: ModelDialogProps &
           {errors[""] && (
             <p
               role="alert"
-              className="mr-auto min-w-0 self-center text-sm text-bad-ink [overflow-wrap:anywhere]"
+              className="min-w-0 flex-1 basis-40 self-center text-sm text-bad-ink [overflow-wrap:anywhere]"
             >
               {errors[""]}
             </p>

@@ -14,7 +14,14 @@ export function Console({ of }: { of: Key }) {
   const lines = useQuery(consoleLines(of));
   const clear = useMutation({ mutationFn: () => clearConsole(of), onError: toast.error });
   if (lines.isPending) return <SkeletonRows />;
-  if (lines.isError) return <ErrorState error={lines.error} onRetry={() => void lines.refetch()} />;
+  if (lines.isError)
+    return (
+      <ErrorState
+        title="The console could not be read"
+        error={lines.error}
+        onRetry={() => void lines.refetch()}
+      />
+    );
   if (lines.data.length === 0)
     return (
       <EmptyState icon={<SquareTerminal />} title="Nothing was written">

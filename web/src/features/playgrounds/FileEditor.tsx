@@ -35,7 +35,10 @@ export function FileEditor({ of, path, onGone }: { of: Key; path: string; onGone
   });
   const remove = () => removeFile(of, path).then(onGone, toast.error);
   if (file.isPending) return <SkeletonRows />;
-  if (file.isError) return <ErrorState error={file.error} onRetry={() => void file.refetch()} />;
+  if (file.isError)
+    return (
+      <ErrorState title="The file could not be read" error={file.error} onRetry={() => void file.refetch()} />
+    );
   return (
     <section aria-label={path} className="flex h-full min-w-0 flex-col">
       <header className="flex items-center gap-2 border-b border-line px-3 py-2">

@@ -14,7 +14,14 @@ export function Files({ of }: { of: Key }) {
   const files = useQuery(fileList(of));
   const [chosen, setChosen] = useState("index.html");
   if (files.isPending) return <SkeletonRows />;
-  if (files.isError) return <ErrorState error={files.error} onRetry={() => void files.refetch()} />;
+  if (files.isError)
+    return (
+      <ErrorState
+        title="The files could not be read"
+        error={files.error}
+        onRetry={() => void files.refetch()}
+      />
+    );
   const open = files.data.find((file) => file.path === chosen) ?? files.data[0];
   return (
     <div className="grid overflow-hidden rounded-lg border border-line bg-raised shadow-sm md:grid-cols-[13rem_minmax(0,1fr)]">

@@ -35,7 +35,11 @@ export default function PlaygroundsPage() {
     >
       {playgrounds.isPending && <SkeletonRows />}
       {playgrounds.isError && (
-        <ErrorState error={playgrounds.error} onRetry={() => void playgrounds.refetch()} />
+        <ErrorState
+          title="The playgrounds could not be read"
+          error={playgrounds.error}
+          onRetry={() => void playgrounds.refetch()}
+        />
       )}
       {list?.length === 0 && (
         <EmptyState icon={<AppWindow />} title="No playgrounds yet">

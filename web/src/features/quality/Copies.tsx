@@ -25,7 +25,14 @@ export function Copies({ channelId, total, onOpen }: CopiesProps) {
   const [chosen, setChosen] = useState(1);
   const clusters = found.data?.pages.flatMap((page) => page.items) ?? [];
   if (found.isPending) return <SkeletonRows />;
-  if (found.isError) return <ErrorState error={found.error} onRetry={() => void found.refetch()} />;
+  if (found.isError)
+    return (
+      <ErrorState
+        title="The copies could not be read"
+        error={found.error}
+        onRetry={() => void found.refetch()}
+      />
+    );
   const shown = clusters.find((one) => one.id === chosen) ?? clusters[0];
   if (!shown)
     return (

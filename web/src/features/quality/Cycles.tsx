@@ -21,7 +21,14 @@ export function Cycles({ channelId, total }: { channelId: string; total: number 
   const [chosen, setChosen] = useState(1);
   const cycles = found.data?.pages.flatMap((page) => page.items) ?? [];
   if (found.isPending) return <SkeletonRows />;
-  if (found.isError) return <ErrorState error={found.error} onRetry={() => void found.refetch()} />;
+  if (found.isError)
+    return (
+      <ErrorState
+        title="The cycles could not be read"
+        error={found.error}
+        onRetry={() => void found.refetch()}
+      />
+    );
   const shown = cycles.find((one) => one.id === chosen) ?? cycles[0];
   if (!shown)
     return (

@@ -34,7 +34,14 @@ export function FileMap({ channelId, onFile }: FileMapProps) {
   const folder = way.at(-1) as Folder;
   const option = useOption(folder);
   if (files.isPending) return <Skeleton className="h-115 w-full" />;
-  if (files.isError) return <ErrorState error={files.error} onRetry={() => void files.refetch()} />;
+  if (files.isError)
+    return (
+      <ErrorState
+        title="The files could not be read"
+        error={files.error}
+        onRetry={() => void files.refetch()}
+      />
+    );
   if (files.data.length === 0) return <NoFiles />;
   const clicked = (data: unknown) => {
     const { path, isFile } = data as Partial<Node>;

@@ -50,7 +50,13 @@ export function Functions({ channelId, q, onQuery, onOpen }: FunctionsProps) {
         />
       </div>
       {found.isPending && <SkeletonRows />}
-      {found.isError && <ErrorState error={found.error} onRetry={() => void found.refetch()} />}
+      {found.isError && (
+        <ErrorState
+          title="The functions could not be read"
+          error={found.error}
+          onRetry={() => void found.refetch()}
+        />
+      )}
       {found.isSuccess && rows.length === 0 && (
         <EmptyState icon={<SearchX />} title="No function is called like that">
           {q

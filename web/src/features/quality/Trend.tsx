@@ -29,7 +29,13 @@ export function Trend({ channelId, branch }: { channelId: string; branch: string
       actions={<Segmented label="What is shown" value={measure} options={MEASURES} onChange={setMeasure} />}
     >
       {history.isPending && <Skeleton className="h-54 w-full" />}
-      {history.isError && <ErrorState error={history.error} onRetry={() => void history.refetch()} />}
+      {history.isError && (
+        <ErrorState
+          title="The trend could not be read"
+          error={history.error}
+          onRetry={() => void history.refetch()}
+        />
+      )}
       {history.data && <Chart label={spoken(history.data)} option={option} height={HEIGHT} />}
     </Card>
   );

@@ -20,7 +20,14 @@ export function Unused({ channelId, total, onOpen }: UnusedProps) {
   const found = useInfiniteQuery(unusedOf(channelId));
   const rows = found.data?.pages.flatMap((page) => page.items) ?? [];
   if (found.isPending) return <SkeletonRows />;
-  if (found.isError) return <ErrorState error={found.error} onRetry={() => void found.refetch()} />;
+  if (found.isError)
+    return (
+      <ErrorState
+        title="The unused functions could not be read"
+        error={found.error}
+        onRetry={() => void found.refetch()}
+      />
+    );
   if (rows.length === 0)
     return (
       <EmptyState icon={<PartyPopper />} title="Everything is used">

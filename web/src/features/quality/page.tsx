@@ -51,7 +51,13 @@ export default function QualityPage() {
     </Page>
   );
   if (channels.isError)
-    return frame(<ErrorState error={channels.error} onRetry={() => void channels.refetch()} />);
+    return frame(
+      <ErrorState
+        title="The projects could not be read"
+        error={channels.error}
+        onRetry={() => void channels.refetch()}
+      />,
+    );
   if (channels.isPending) return frame(<SkeletonRows />);
   if (!channel) return frame(<NoProject />);
   return <Project key={channel.id} channel={channel} frame={frame} />;
@@ -76,7 +82,13 @@ function Project({ channel, frame }: ProjectProps) {
     <>
       <ScanLine scan={scan} />
       {snapshot.isPending && <SkeletonRows rows={6} />}
-      {snapshot.isError && <ErrorState error={snapshot.error} onRetry={() => void snapshot.refetch()} />}
+      {snapshot.isError && (
+        <ErrorState
+          title="The measures could not be read"
+          error={snapshot.error}
+          onRetry={() => void snapshot.refetch()}
+        />
+      )}
       {snapshot.data === null && !scan.running && <NothingYet channel={channel} onScan={scan.start} />}
       {snapshot.data && <Shown snapshot={snapshot.data} onScan={scan.running ? undefined : scan.start} />}
     </>,

@@ -6,6 +6,7 @@ import { Button } from "@/shared/ui/Button";
 import { Dialog } from "@/shared/ui/Dialog";
 import { ErrorState } from "@/shared/ui/ErrorState";
 import { Field } from "@/shared/ui/Field";
+import { goToMistake } from "@/shared/ui/goToMistake";
 import { Input } from "@/shared/ui/Input";
 import { Tabs } from "@/shared/ui/Tabs";
 import { toast } from "@/shared/ui/Toast";
@@ -165,9 +166,6 @@ function useServerForm({ server, entry, onDone }: FormStart) {
     },
   };
 }
-
-const goToMistake = (): void =>
-  document.querySelector<HTMLElement>("[role=dialog] [aria-invalid=true]")?.focus();
 
 /** Saved at once; how connecting goes shows where the server stands. */
 function send(server: Server | undefined, body: Json) {

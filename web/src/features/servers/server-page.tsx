@@ -1,6 +1,6 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { Link, useLocation, useNavigate, useParams } from "@tanstack/react-router";
-import { ChevronLeft } from "lucide-react";
+import { ArrowLeft } from "lucide-react";
 import type { ReactNode } from "react";
 import { Card } from "@/shared/ui/Card";
 import { EmptyState } from "@/shared/ui/EmptyState";
@@ -29,7 +29,12 @@ import { ToolViewer } from "./tools/ToolViewer";
 export default function ServerPage() {
   const serverId = Number(useParams({ from: "/servers/$serverId" }).serverId);
   const server = useQuery(serverById(serverId));
-  if (server.isPending) return <SkeletonRows />;
+  if (server.isPending)
+    return (
+      <Page title="Server" above={<BackLink />}>
+        <SkeletonRows />
+      </Page>
+    );
   if (server.isError && !server.data)
     return (
       <Page title="Server" above={<BackLink />}>
@@ -52,10 +57,9 @@ export default function ServerPage() {
 export const BackLink = () => (
   <Link
     to="/servers"
-    className="-ml-1 mb-1 inline-flex items-center gap-0.5 rounded-xs text-xs text-ink-soft hover:text-ink"
+    className="mb-1.5 inline-flex items-center gap-1.5 text-sm text-ink-soft hover:text-ink"
   >
-    <ChevronLeft aria-hidden className="size-3.5" />
-    All servers
+    <ArrowLeft aria-hidden className="size-4" /> All servers
   </Link>
 );
 

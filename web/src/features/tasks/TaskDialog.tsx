@@ -5,6 +5,7 @@ import { api, read } from "@/shared/api/client";
 import { upsert } from "@/shared/events/follow";
 import { Button } from "@/shared/ui/Button";
 import { Dialog } from "@/shared/ui/Dialog";
+import { useGoToMistake } from "@/shared/ui/goToMistake";
 import { toast } from "@/shared/ui/Toast";
 import {
   type Draft,
@@ -38,6 +39,7 @@ function Opened({ task, onClose, channelId }: TaskDialogProps & { channelId: str
   const [draft, setDraft] = useState<Draft>(() => (task ? draftOf(task) : emptyDraft(channelId)));
   const [errors, setErrors] = useState<FieldErrors>({});
   const save = useSave(task, setErrors, onClose);
+  useGoToMistake(errors);
   const change = (changes: Partial<Draft>) => {
     setDraft((before) => ({ ...before, ...changes }));
     setErrors({});
@@ -60,7 +62,7 @@ function Opened({ task, onClose, channelId }: TaskDialogProps & { channelId: str
           {errors[""] && (
             <p
               role="alert"
-              className="mr-auto min-w-0 self-center text-sm text-bad-ink [overflow-wrap:anywhere]"
+              className="min-w-0 flex-1 basis-40 self-center text-sm text-bad-ink [overflow-wrap:anywhere]"
             >
               {errors[""]}
             </p>

@@ -28,6 +28,7 @@ export function AskStep({ onAnswered, onNext }: AskStepProps) {
   const [prompt, setPrompt] = useState(QUESTION);
   const [written, setDirectory] = useState<string>();
   const directory = written ?? found.data?.directory ?? "";
+  const problem = first.error ?? (directory ? null : found.error);
   const submit = (event: React.FormEvent) => {
     event.preventDefault();
     if (prompt.trim() && directory.trim()) first.ask({ prompt, directory: directory.trim() });
@@ -44,7 +45,7 @@ export function AskStep({ onAnswered, onNext }: AskStepProps) {
             <Input {...wiring} value={prompt} onChange={(event) => setPrompt(event.target.value)} />
           )}
         </Field>
-        <Field label="Directory" error={first.error && told(first.error)}>
+        <Field label="Directory" error={problem && told(problem)}>
           {(wiring) => (
             <Input
               {...wiring}

@@ -9,6 +9,7 @@ import { ApiError } from "@/shared/api/client";
 import { Button } from "@/shared/ui/Button";
 import { Dialog } from "@/shared/ui/Dialog";
 import { Field } from "@/shared/ui/Field";
+import { useGoToMistake } from "@/shared/ui/goToMistake";
 import { Select } from "@/shared/ui/Select";
 import { inputsSchema, startInputs } from "./inputs";
 import { startRun } from "./queries";
@@ -32,6 +33,7 @@ export function RunDialog({ definition, channel, given, onClose }: RunDialogProp
   const [inputs, setInputs] = useState(() => ({ ...startInputs(definition.inputs), ...given }));
   const [where, setWhere] = useState(channel ?? NOWHERE);
   const [lacking, setLacking] = useState<string[]>([]);
+  useGoToMistake(lacking);
   const start = useMutation({
     mutationFn: () => startRun(definition.name, inputs, where === NOWHERE ? null : where),
     onSuccess: ({ run_id }) => {

@@ -56,7 +56,13 @@ export function Runs({ status, workflow }: { status?: string; workflow?: string 
       </div>
       <Card flush className="overflow-hidden">
         {runs.isPending && <SkeletonRows rows={4} />}
-        {runs.isError && <ErrorState error={runs.error} onRetry={() => void runs.refetch()} />}
+        {runs.isError && (
+          <ErrorState
+            title="The runs could not be read"
+            error={runs.error}
+            onRetry={() => void runs.refetch()}
+          />
+        )}
         {list?.length === 0 && (
           <EmptyState icon={<Play />} title={chosen || workflow ? "No such run" : "Nothing has run yet"}>
             {chosen || workflow ? "Choose another state." : "Run a workflow from its definition."}

@@ -41,7 +41,11 @@ export function WorktreeDialog({ onClose, onGo }: { onClose: () => void; onGo?: 
       {worktrees.isPending ? (
         <SkeletonRows />
       ) : worktrees.isError ? (
-        <ErrorState error={worktrees.error} onRetry={() => void worktrees.refetch()} />
+        <ErrorState
+          title="The worktrees could not be read"
+          error={worktrees.error}
+          onRetry={() => void worktrees.refetch()}
+        />
       ) : worktrees.data.length === 0 ? (
         <EmptyState icon={<GitBranch />} title="No worktrees">
           A channel whose directory is a git repository can have threads with a worktree: +wt beside its name.

@@ -1,6 +1,7 @@
 import { AlertDialog as Radix } from "radix-ui";
 import { type ReactNode, useState } from "react";
 import { Button } from "./Button";
+import { returnFocus } from "./focusHistory";
 
 interface AlertDialogProps {
   open: boolean;
@@ -38,7 +39,10 @@ export function AlertDialog({
     <Radix.Root open={open} onOpenChange={(next) => !next && !busy && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-50 grid animate-appear grid-cols-[minmax(0,1fr)] place-items-center overflow-y-auto bg-overlay p-4">
-          <Radix.Content className="w-full max-w-md animate-rise rounded-xl border border-line bg-raised p-5 shadow-lg">
+          <Radix.Content
+            onCloseAutoFocus={returnFocus}
+            className="w-full max-w-md animate-rise rounded-xl border border-line bg-raised p-5 shadow-lg"
+          >
             <Radix.Title className="text-lg font-semibold">{title}</Radix.Title>
             <Radix.Description asChild>
               <div className="mt-1.5 text-sm text-ink-soft">{description}</div>

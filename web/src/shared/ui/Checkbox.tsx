@@ -20,7 +20,7 @@ export function Checkbox({ checked, onChange, label, hideLabel = false, disabled
         checked={checked}
         disabled={disabled}
         onCheckedChange={(next) => onChange(next === true)}
-        className="mt-0.5 grid size-4 shrink-0 place-items-center rounded-xs border border-line-strong bg-raised text-on-accent shadow-sm disabled:opacity-50 data-[state=checked]:border-accent data-[state=checked]:bg-accent data-[state=indeterminate]:border-accent data-[state=indeterminate]:bg-accent"
+        className="mt-0.5 grid size-4 shrink-0 place-items-center rounded-xs border border-ink-faint bg-raised text-on-accent shadow-sm disabled:opacity-50 data-[state=checked]:border-accent data-[state=checked]:bg-accent data-[state=indeterminate]:border-accent data-[state=indeterminate]:bg-accent"
       >
         <Radix.Indicator>
           {checked === "indeterminate" ? (

@@ -2,6 +2,7 @@ import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 import { classes } from "./classes";
+import { returnFocus } from "./focusHistory";
 import { IconButton } from "./IconButton";
 
 interface DialogProps {
@@ -25,6 +26,7 @@ export function Dialog({ open, onClose, title, description, footer, width = "md"
         <Radix.Overlay className="fixed inset-0 z-40 grid animate-appear grid-cols-[minmax(0,1fr)] place-items-end overflow-y-auto bg-overlay sm:place-items-center sm:p-6">
           <Radix.Content
             {...(description ? {} : { "aria-describedby": undefined })}
+            onCloseAutoFocus={returnFocus}
             // The window itself, and not its cross, whose words would open at once.
             onOpenAutoFocus={(event) => {
               event.preventDefault();

@@ -9,10 +9,19 @@ interface ErrorStateProps {
   onRetry?: () => void;
 }
 
+/** At the end of a long form nobody would see it. */
+const bringIntoView = (box: HTMLElement | null): void => {
+  if (box?.closest("[role=dialog]")) box.scrollIntoView?.({ block: "nearest" });
+};
+
 export function ErrorState({ error, title = "That did not work", onRetry }: ErrorStateProps) {
   const hint = error instanceof ApiError ? error.hint : null;
   return (
-    <div role="alert" className="m-4 flex items-start gap-3 rounded-lg bg-bad-soft p-4 text-sm">
+    <div
+      ref={bringIntoView}
+      role="alert"
+      className="m-4 flex scroll-m-4 items-start gap-3 rounded-lg bg-bad-soft p-4 text-sm"
+    >
       <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-bad" />
       <div className="min-w-0 flex-1 [overflow-wrap:anywhere]">
         <p className="font-medium">{title}</p>

@@ -2,6 +2,7 @@ import { Check } from "lucide-react";
 import { DropdownMenu as Radix } from "radix-ui";
 import type { ReactElement, ReactNode } from "react";
 import { classes } from "./classes";
+import { inertOthers } from "./inertOthers";
 
 export type MenuEntry =
   | {
@@ -31,11 +32,12 @@ export function Menu({ trigger, entries, align = "end", side }: MenuProps) {
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
       <Radix.Portal>
         <Radix.Content
+          ref={inertOthers}
           align={align}
           side={side}
           sideOffset={5}
           collisionPadding={8}
-          className="z-50 max-h-(--radix-dropdown-menu-content-available-height) min-w-44 max-w-80 animate-rise overflow-y-auto rounded-md border border-line bg-raised p-1 shadow-lg"
+          className="z-50 max-h-(--radix-dropdown-menu-content-available-height) min-w-44 max-w-80 animate-rise overflow-y-auto rounded-md border border-line-strong bg-raised p-1 shadow-lg"
         >
           {entries.map((entry, place) => (
             <Entry key={place} entry={entry} />

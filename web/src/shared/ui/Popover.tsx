@@ -36,7 +36,7 @@ export function Popover({
           sideOffset={6}
           collisionPadding={8}
           className={classes(
-            "z-50 w-72 max-w-[calc(100vw-1rem)] animate-rise rounded-lg border border-line bg-raised p-3 shadow-lg outline-none",
+            "z-50 w-72 max-w-[calc(100vw-1rem)] animate-rise rounded-lg border border-line-strong bg-raised p-3 shadow-lg outline-none",
             className,
           )}
         >

@@ -4,6 +4,7 @@ import { Select as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 import { classes } from "./classes";
 import { fieldClasses } from "./Input";
+import { inertOthers } from "./inertOthers";
 
 export interface Option<T extends string> {
   value: T;
@@ -57,10 +58,11 @@ export function Select<T extends string>({
       </Radix.Trigger>
       <Radix.Portal>
         <Radix.Content
+          ref={inertOthers}
           position="popper"
           sideOffset={5}
           collisionPadding={8}
-          className="z-50 max-h-(--radix-select-content-available-height) min-w-(--radix-select-trigger-width) max-w-[min(28rem,calc(100vw-1rem))] animate-rise overflow-hidden rounded-md border border-line bg-raised shadow-lg"
+          className="z-50 max-h-(--radix-select-content-available-height) min-w-(--radix-select-trigger-width) max-w-[min(28rem,calc(100vw-1rem))] animate-rise overflow-hidden rounded-md border border-line-strong bg-raised shadow-lg"
         >
           <Radix.Viewport nonce={getNonce()} className="p-1">
             {options.map((option) => (
@@ -68,6 +70,8 @@ export function Select<T extends string>({
                 key={option.value}
                 value={option.value}
                 disabled={option.disabled}
+                // Its name is all that it shows, the hint too.
+                aria-labelledby={undefined}
                 className="relative flex cursor-default select-none flex-col rounded-sm py-1.5 pr-8 pl-2.5 text-sm outline-none data-disabled:opacity-50 data-highlighted:bg-hover"
               >
                 <Radix.ItemText>{option.label}</Radix.ItemText>

@@ -1,6 +1,7 @@
 import { Dialog as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 import { classes } from "./classes";
+import { returnFocus } from "./focusHistory";
 
 interface SheetProps {
   open: boolean;
@@ -21,6 +22,7 @@ export function Sheet({ open, onClose, title, side = "left", wide = false, child
         <Radix.Overlay className="fixed inset-0 z-40 animate-appear bg-overlay" />
         <Radix.Content
           aria-describedby={undefined}
+          onCloseAutoFocus={returnFocus}
           onOpenAutoFocus={(event) => {
             // Not into a text field: that would bring up a phone's keyboard.
             event.preventDefault();

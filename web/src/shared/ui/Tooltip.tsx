@@ -1,5 +1,5 @@
 import { Tooltip as Radix } from "radix-ui";
-import type { ReactElement, ReactNode } from "react";
+import type { FocusEvent, ReactElement, ReactNode } from "react";
 
 interface TooltipProps {
   text: ReactNode;
@@ -7,11 +7,18 @@ interface TooltipProps {
   side?: "top" | "right" | "bottom" | "left";
 }
 
+/** A window that closes gives the focus back to what was clicked: no reason for words. */
+const onlyForKeyboards = (event: FocusEvent<HTMLElement>): void => {
+  if (!event.currentTarget.matches(":focus-visible")) event.preventDefault();
+};
+
 /** A word more about something that can be focused. Nothing that a person needs may be only here. */
 export function Tooltip({ text, children, side = "top" }: TooltipProps) {
   return (
     <Radix.Root>
-      <Radix.Trigger asChild>{children}</Radix.Trigger>
+      <Radix.Trigger asChild onFocus={onlyForKeyboards}>
+        {children}
+      </Radix.Trigger>
       <Radix.Portal>
         <Radix.Content
           side={side}

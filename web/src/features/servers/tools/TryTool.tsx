@@ -9,6 +9,7 @@ import { Button } from "@/shared/ui/Button";
 import { Dialog } from "@/shared/ui/Dialog";
 import { ErrorState } from "@/shared/ui/ErrorState";
 import { Field } from "@/shared/ui/Field";
+import { useGoToMistake } from "@/shared/ui/goToMistake";
 import { Select } from "@/shared/ui/Select";
 import { Spinner } from "@/shared/ui/Spinner";
 import { Tabs } from "@/shared/ui/Tabs";
@@ -25,6 +26,7 @@ export default function TryTool({ tool, onClose }: { tool: Tool; onClose: () => 
   const [value, setValue] = useState<unknown>(() => startOf(schema, schema) ?? {});
   const [mode, setMode] = useState<"form" | "json">("form");
   const [missing, setMissing] = useState<string[]>([]);
+  useGoToMistake(missing);
   const [channel, setChannel] = useState(NOWHERE);
   const call = useToolCall(tool);
   const result = useInView(call.status);
