@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manyhands import __version__
-from manyhands.errors import ConflictError, InvalidError, NotAllowedError
+from manyhands.errors import ConflictError, InvalidError, NotAllowedError, innermost
 from manyhands.home import Home, read_bootstrap
 from manyhands.system import HomeLock
 
@@ -91,7 +91,10 @@ def _run(options: Options, lock: HomeLock, listeners: list[socket.socket]) -> in
     redactor.register(options.home.token())
     level = check_level(options.log_level)
     with logging_to(options.home.logs, redactor, level=level, console=sys.stderr):
-        anyio.run(_Daemon(options, lock, listeners, redactor).run)
+        try:
+            anyio.run(_Daemon(options, lock, listeners, redactor).run)
+        except ExceptionGroup as group:  # of the daemon's tasks; what ended it says what to do
+            raise innermost(group) from group
     return 0
 
 
@@ -241,13 +244,20 @@ class _Daemon:
         from manyhands.hub import Hub
 
         options = self._options
-        return Hub(options.home, options.database_url, lock=self._lock, redactor=self._redactor)
+        hub = Hub(options.home, options.database_url, lock=self._lock, redactor=self._redactor)
+        # Runs go on as soon as it opens, and their agents are told then.
+        hub.url, hub.socket = self._url, self._socket
+        return hub
+
+    @property
+    def _socket(self) -> Path | None:
+        return self._options.home.run / SOCKET_NAME if len(self._listeners) > 1 else None
 
     async def _serve(self, hub: Hub, server: HttpServer) -> None:
         """Until it is asked to end; then what is under way ends before the hub does."""
         import anyio
 
-        hub.serve_at(self._url, hub.home.run / SOCKET_NAME if len(self._listeners) > 1 else None)
+        hub.serve_at(self._url, self._socket)
         async with anyio.create_task_group() as bringing:
             bringing.start_soon(self._bring_in, hub)
             await self._stop.wait()

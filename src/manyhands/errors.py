@@ -126,3 +126,10 @@ class ToolRefusal(ToolFault):
 
     code = "tool_refused"
     status = 403
+
+
+def innermost(error: BaseException) -> BaseException:
+    """What task groups have wrapped: the first of what they hold."""
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+        error = error.exceptions[0]
+    return error

@@ -14,6 +14,7 @@ from manyhands.api import pages
 pytestmark = pytest.mark.anyio
 
 INDEX = b'<meta property="csp-nonce" nonce="MANYHANDS_NONCE"><script src="/ui/index-1.js"></script>'
+LONG = "x" * 300 + ".js"  # longer than any file's name can be
 SCRIPT = b"export const hands = 2;\n" * 100
 
 
@@ -42,7 +43,9 @@ async def test_every_path_of_the_ui_is_its_page(client: httpx2.AsyncClient, path
 
 
 @pytest.mark.usefixtures("built")
-@pytest.mark.parametrize("path", ["/api/nothing", "/v1/nothing", "/assets/x.js", "/ui/x.js", "/x.js", "/ui/"])
+@pytest.mark.parametrize(
+    "path", ["/api/nothing", "/v1/nothing", "/ui/x.js", "/x.js", "/ui/", f"/{LONG}", f"/ui/{LONG}"]
+)
 async def test_what_is_not_a_page_stays_not_found(client: httpx2.AsyncClient, path: str) -> None:
     assert (await client.get(path)).status_code == 404
 

@@ -151,8 +151,10 @@ async def test_a_change_by_cookie_must_come_from_our_own_page(
 
 
 async def test_a_foreign_page_may_change_nothing_even_with_the_token(client: httpx2.AsyncClient) -> None:
-    answer = await client.patch("/api/settings", json={}, headers={"Origin": "http://evil.example"})
-    assert (answer.status_code, answer.json()["code"]) == (403, "not_allowed")
+    evil = ("Origin", "http://evil.example")
+    for origins in ([evil], [("Origin", "http://[")], [("Origin", BASE), evil]):
+        answer = await client.patch("/api/settings", json={}, headers=origins)
+        assert (answer.status_code, answer.json()["code"]) == (403, "not_allowed")
 
 
 async def test_a_program_with_the_token_needs_no_origin(client: httpx2.AsyncClient) -> None:
@@ -168,6 +170,8 @@ async def test_a_program_with_the_token_needs_no_origin(client: httpx2.AsyncClie
         ("evil.example", 403),
         ("127.0.0.1.evil.example:8222", 403),
         ("127.0.0.1:8222@evil.example", 403),
+        ("evil.example@127.0.0.1:8222", 403),
+        ("127.0.0.1/evil.example", 403),
         ("[::1", 403),
         ("", 403),
     ],
@@ -239,6 +243,9 @@ async def test_a_body_that_is_too_large_is_refused_by_its_length_and_by_its_cont
     unsaid = await client.post("/api/channels", content=chunks())
     for answer in (said, unsaid):
         assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+    lengths = {"Content-Length": "5", "Transfer-Encoding": "chunked"}
+    twice = await client.post("/api/channels", content=b"hello", headers=lengths)
+    assert (twice.status_code, twice.headers["connection"]) == (422, "close")
     assert (await client.post("/api/channels", json={"name": "small"})).status_code == 201
 
 

@@ -311,6 +311,8 @@ async def test_rules_are_added_listed_and_revoked(client: httpx2.AsyncClient, ha
     assert (await client.delete(f"/api/rules/{rule['id']}")).status_code == 204
     assert (await client.delete(f"/api/rules/{rule['id']}")).status_code == 404
     assert (await client.post("/api/rules", json={"effect": "perhaps"})).status_code == 422
+    unclear = await client.post("/api/rules", json={"effect": "allow", "tool": "echo"})
+    assert (unclear.status_code, "server" in unclear.json()["hint"]) == (422, True)
 
 
 @pytest.mark.requirement("L18")

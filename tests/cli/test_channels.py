@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import CommandLine
 
 
@@ -26,6 +28,13 @@ def test_trust_is_given_and_taken_by_directory(served: CommandLine, tmp_path: Pa
     ran = served.ok("channels", "trust", ".", cwd=tmp_path)
     assert "servers of its .mcp.json may start" in ran.out
     assert served.ok("channels", "trust", ".", "--revoke", "--json", cwd=tmp_path).json["trusted"] is False
+
+
+@pytest.mark.requirement("L29")
+def test_trusting_a_file_that_cannot_be_read_says_why(served: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / ".mcp.json").write_text('{"mcp_servers": {"time": {"command": "uvx"}}}')
+    ran = served.ok("channels", "trust", ".", cwd=tmp_path)
+    assert f"{tmp_path / '.mcp.json'}: the top key is 'mcp_servers'" in ran.err
 
 
 def test_deleting_leaves_files_alone(served: CommandLine, tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import HAND, CommandLine, running_daemon, until
 
 
@@ -35,7 +37,8 @@ def test_servers_are_tested_when_no_daemon_keeps_them(cli: CommandLine) -> None:
     assert "works: 6 tools in" in cli.ok("doctor").out
 
 
-def test_a_projects_server_that_nobody_trusts_is_told_and_not_started(
+@pytest.mark.requirement("L29")
+def test_a_projects_server_that_nobody_trusts_is_told_and_not_started_and_a_wrong_file_is_told(
     cli: CommandLine, tmp_path: Path
 ) -> None:
     trace = tmp_path / "started"
@@ -45,6 +48,10 @@ def test_a_projects_server_that_nobody_trusts_is_told_and_not_started(
         cli.ok("channels", "create", "--dir", str(tmp_path))
         until(lambda: cli.ok("servers", "list", "--json").json)
         found = {one["subject"]: one for one in cli.ok("doctor", "--test", "--json").json["findings"]}
+        (tmp_path / ".mcp.json").write_text('{"mcp_servers": {}}')
+        wrong = {one["subject"]: one for one in cli.ok("doctor", "--json").json["findings"]}
+    assert "project" not in found
+    assert "the top key is 'mcp_servers'" in wrong["project"]["text"]
     assert "manyhands channels trust" in found["stranger"]["text"]
     assert not trace.exists()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -129,12 +130,15 @@ def test_an_error_is_one_line_with_what_to_do_next(
     assert capsys.readouterr().err == "error: Two lines \\x1b[31m. Do this.\n"
 
 
-def test_a_file_that_is_not_there_is_no_traceback(
+def test_a_file_that_is_not_there_and_a_full_disk_are_no_tracebacks(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     raising(monkeypatch, FileNotFoundError(2, "No such file or directory", "mcp.json"))
     assert main(["fail"]) == 1
     assert capsys.readouterr().err.startswith("error: mcp.json: No such file or directory.")
+    raising(monkeypatch, OSError(errno.ENOSPC, "No space left on device"))
+    assert main(["fail"]) == 1
+    assert "Free some disk space" in capsys.readouterr().err
 
 
 def test_what_was_not_foreseen_is_one_line_unless_asked_for(

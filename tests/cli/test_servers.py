@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -144,6 +145,27 @@ def test_a_test_that_fails_says_why(served: CommandLine) -> None:
     ran = served("servers", "test", "trial", "--", MISSING)
     assert ran.code == 1
     assert MISSING in ran.err
+
+
+# Shakes hands and can do nothing else.
+LISTLESS = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    hello = {"capabilities": {"tools": {}}, "serverInfo": {"name": "listless", "version": "1"}}
+    answer = {"error": {"code": -32603, "message": "no list today"}}
+    if asked["method"] == "initialize":
+        answer = {"result": {"protocolVersion": asked["params"]["protocolVersion"], **hello}}
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}), flush=True)
+"""
+
+
+@pytest.mark.requirement("L10")
+def test_a_test_of_a_server_whose_tools_cannot_be_read_does_not_call_it_working(served: CommandLine) -> None:
+    ran = served.ok("servers", "test", "trial", "--", sys.executable, "-c", LISTLESS)
+    assert ran.out.startswith("✓ trial connects: 0 tools")
+    assert "tools/list failed: no list today" in ran.err
 
 
 def test_the_log_is_what_the_server_wrote(served: CommandLine) -> None:

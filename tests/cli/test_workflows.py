@@ -41,10 +41,14 @@ def test_a_workflow_is_judged_saved_run_answered_and_retried(served: CommandLine
     assert "gate waiting" in again.out
     assert "completed" in served.ok("workflows", "approve", run["id"], "yes", "--node", "gate").out
     assert "end success (attempt 2): yes" in served.ok("workflows", "show", run["id"]).out
+    served.ok("workflows", "retry", run["id"], "--from", "gate")
+    assert "gate success, rejected (attempt 3): no" in served.ok("workflows", "reject", run["id"], "no").out
     assert "is completed" in served.ok("workflows", "cancel", run["id"]).out
     assert served.ok("workflows", "show", "greet", cwd=tmp_path).out == TEXT
     (run,) = served.ok("workflows", "runs", "--json").json
-    assert run["nodes"] == {"success": 3}, "an attempt that failed earlier is no node of its own"
+    assert run["nodes"] == {"success": 2, "skipped": 1}, (
+        "an attempt that failed earlier is no node of its own"
+    )
     ending = f"…{run['id'][-8:]}"
     assert "is deleted" in served.ok("workflows", "delete", ending).out
     assert "No recent run has an id" in served("workflows", "show", ending).err

@@ -190,10 +190,18 @@ async def test_a_server_that_never_answers_fails_when_its_time_is_over() -> None
         assert not psutil.pid_exists(await until_opened(rig))
 
 
-async def test_what_a_server_wrote_instead_of_messages_is_shown() -> None:
-    talker = "print('Starting on port 80...', flush=True); import time; time.sleep(600)"
-    async with running(stdio_target(sys.executable, "-c", talker, timeout=1.0), limits=ONCE) as rig:
-        with pytest.raises(UnavailableError, match=r"not MCP messages(?s:.*)Starting on port 80"):
+@pytest.mark.requirement("L02")
+async def test_whoever_waits_is_told_why_while_a_stubborn_server_is_still_being_ended() -> None:
+    async with running(stdio_target("sleep", "600", timeout=0.2), limits=ONCE) as rig:
+        with pytest.raises(UnavailableError, match=r"did not answer within 0\.2 s"):
+            await rig.connection.connected(1.0)  # before two seconds of waiting for its end are over
+
+
+@pytest.mark.parametrize("end", ["\\n", " "], ids=["a line", "a line that does not end"])
+async def test_what_a_server_wrote_instead_of_messages_is_shown(end: str) -> None:
+    talker = f"printf 'Starting on port 80...{end}'; exec sleep 600"
+    async with running(stdio_target("sh", "-c", talker, timeout=1.0), limits=ONCE) as rig:
+        with pytest.raises(UnavailableError, match=r"1 line to stdout(?s:.*)Starting on port 80"):
             await rig.up()
 
 

@@ -131,4 +131,4 @@ async def test_the_log_has_one_line_for_a_server_that_is_tried_again_and_again(
     assert len(said) == 3, said
     assert "no licence found" in said[0]
     assert said[1].endswith("2 more attempts have failed; it stays down until somebody wants it")
-    assert said[2].startswith("Server broken: connected: 1 tools")
+    assert said[2].startswith("Server broken: connected: 1 tool")

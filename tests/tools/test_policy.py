@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyhands.approvals.types import Scope
-from manyhands.tools.policy import ANY_PROJECT, Decision, Facts, Policy, Rule, rule_of_answer
+from manyhands.tools.policy import (
+    ANY_PROJECT,
+    Decision,
+    Facts,
+    Policy,
+    Rule,
+    reaches_nothing,
+    rule_of_answer,
+)
 from manyhands.tools.types import Annotations, CallContext, Effect, ToolDefinition
 
 ALLOW, ASK, DENY = Effect.ALLOW, Effect.ASK, Effect.DENY
@@ -198,6 +206,25 @@ def test_how_far_a_yes_reaches() -> None:
 
 
 # --- nobody to ask
+
+
+@pytest.mark.requirement("L22")
+@pytest.mark.parametrize(
+    ("tool", "server", "nothing"),
+    [
+        ("get_current_time", None, True),
+        ("get_*", None, True),
+        ("get_current_time", "time", False),
+        ("mcp__time__*", None, False),
+        ("*_time", None, False),
+        ("write_*", None, False),
+    ],
+)
+def test_an_allow_rule_that_could_never_help_is_known_as_such(
+    tool: str, server: str | None, nothing: bool
+) -> None:
+    assert reaches_nothing(Rule("", Effect.ALLOW, server, tool), ["read_file", "write_file"]) is nothing
+    assert not reaches_nothing(Rule("", Effect.DENY, server, tool), ["read_file", "write_file"])
 
 
 def test_what_would_ask_is_denied_when_nobody_can_be_asked_and_says_so() -> None:

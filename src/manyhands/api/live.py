@@ -23,6 +23,7 @@ router = APIRouter(tags=["live"])
 
 HEARTBEAT_S = 15.0
 SETTLED_S = 2.0
+_LONGEST_ID = 40
 _CLOSING, _TRY_LATER = 1012, 1013
 
 Since = Annotated[int | None, Query(ge=0, description="Replay what came after this `seq` first.")]
@@ -80,8 +81,9 @@ async def events_stream(
 def resume_at(last_event_id: str | None, since: int | None) -> int | None:
     if last_event_id is None or not last_event_id.strip():
         return since
-    if not last_event_id.strip().isdecimal():
-        raise InvalidError(f"Last-Event-ID {last_event_id!r} is no number.", hint="Send the id as it came.")
+    if not last_event_id.strip().isdecimal() or len(last_event_id) > _LONGEST_ID:
+        shown = last_event_id[:_LONGEST_ID]
+        raise InvalidError(f"Last-Event-ID {shown!r} is no id of ours.", hint="Send the id as it came.")
     return int(last_event_id)
 
 

@@ -25,6 +25,7 @@ _ASSETS = frozenset({"pages.css", "docs.js"})
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".html": "text/html", ".svg": "image/svg+xml"}
 _ENCODINGS = {"br": ".br", "gzip": ".gz"}
 _NONCE = b"MANYHANDS_NONCE"
+_LONGEST_NAME = 100  # of a file of ours; a file system refuses one far longer with an error
 _FOR_EVER = "private, max-age=31536000, immutable"
 # What is never a page of the UI, so that a wrong path or method there keeps its own answer.
 _NOT_PAGES = ("/api", "/v1", "/mcp", "/assets", "/ui")
@@ -124,7 +125,9 @@ client_route = _ClientRoute("/{path:path}", client_page, methods=["GET"], includ
 
 def _file(folder: Traversable, name: str, asked: Headers) -> Response:
     """One built file, as small as the browser can take it."""
-    if name.startswith(".") or "\\" in name or not (plain := folder / name).is_file():
+    if len(name) > _LONGEST_NAME or name.startswith(".") or "\\" in name:
+        raise HTTPException(404)
+    if not (plain := folder / name).is_file():
         raise HTTPException(404)
     headers = {"Vary": "Accept-Encoding"}
     for encoding, suffix in _ENCODINGS.items():

@@ -21,6 +21,7 @@ from manyhands.access.types import PRINCIPAL, Principal
 from manyhands.api.pages import policy, words_page
 from manyhands.api.problems import for_path, problem_of, unexpected
 from manyhands.errors import (
+    InvalidError,
     ManyhandsError,
     NotAllowedError,
     NotFoundError,
@@ -92,6 +93,7 @@ class Gate:
             answer = words_page("welcome.html", 401) if _wants_page(scope) else refusal
         except ManyhandsError as error:
             answer = for_path(scope["path"], problem_of(error))
+            answer.headers["Connection"] = "close"  # its body was not looked at, nor what follows it
         if answer is not None:
             await answer(scope, receive, send)
             return
@@ -233,18 +235,19 @@ def _too_large() -> TooLargeError:
 
 def _check_length(headers: Headers) -> None:
     length = headers.get("content-length", "0")
+    if "content-length" in headers and "transfer-encoding" in headers:
+        # A proxy in front of us may believe the other one, and take the rest for a request of its own.
+        raise InvalidError("The body's length is told in two ways.", hint="Send only one of them.")
     if length.isdecimal() and int(length) > MAX_BODY:
         raise _too_large()
 
 
 def _check_origin(headers: Headers, host: str) -> None:
     """Only pages of our own may change anything or listen; programs send no origin."""
-    origin = headers.get("origin")
-    if origin is None:
-        return
-    parts = urlsplit(origin)
-    if parts.scheme not in ("http", "https") or parts.netloc.lower() != host.lower():
-        raise NotAllowedError(f"The origin {origin!r} may not do this.", hint="Use the hub's own pages.")
+    ours = {f"{scheme}://{host}".lower() for scheme in ("http", "https")}
+    for origin in headers.getlist("origin"):
+        if origin.lower() not in ours:
+            raise NotAllowedError(f"The origin {origin!r} may not do this.", hint="Use the hub's own pages.")
 
 
 def _check_reach(scope: Scope, agent: Principal) -> None:
@@ -263,9 +266,10 @@ def _check_reach(scope: Scope, agent: Principal) -> None:
 
 def _host_name(host: str) -> str | None:
     try:
-        return urlsplit(f"//{host}").hostname
+        parts = urlsplit(f"//{host}")
     except ValueError:
         return None
+    return parts.hostname if "@" not in host and parts.netloc == host else None
 
 
 def _wants_page(scope: Scope) -> bool:

@@ -10,7 +10,7 @@ import click
 
 from manyhands.cli.client import Api, Json, pages, segment
 from manyhands.cli.command import HubGroup, json_option, pass_session, wide_option
-from manyhands.cli.output import Column, dim_style, done, print_json, print_table, say
+from manyhands.cli.output import Column, dim_style, done, print_json, print_table, say, warn
 from manyhands.cli.session import Session
 from manyhands.errors import ConflictError, NotFoundError
 
@@ -103,6 +103,11 @@ def trust_channel(session: Session, channel: str, revoke: bool, as_json: bool) -
     place = changed.get("dir_path") or changed["name"]
     meaning = "servers of its .mcp.json no longer start" if revoke else "servers of its .mcp.json may start"
     done(f"{place}: {meaning}")
+    if changed.get("dir_path") and not revoke:
+        from manyhands.cli.server_checks import project_problem
+
+        if problem := project_problem(changed["dir_path"]):
+            warn(problem)
 
 
 @channels.command(

@@ -21,7 +21,7 @@ from manyhands.cli.command import HubCommand, json_option, pass_session
 from manyhands.cli.model_checks import check_models
 from manyhands.cli.output import plural, print_json, say
 from manyhands.cli.progress import Progress
-from manyhands.cli.server_checks import check_secrets, check_servers, check_settings
+from manyhands.cli.server_checks import check_projects, check_secrets, check_servers, check_settings
 from manyhands.cli.session import Session
 from manyhands.cli.terminal import columns, one_line, paint
 from manyhands.errors import ManyhandsError
@@ -84,6 +84,7 @@ def _all_checks(session: Session, progress: Progress, *, try_servers: bool) -> I
         progress.resume()
     yield from check_settings(api)
     yield from check_servers(api, progress, try_servers=try_servers)
+    yield from check_projects(api)
     yield from check_models(api, progress)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -157,7 +158,10 @@ def _usage(error: click.UsageError) -> str:
 
 def _system_error(error: OSError) -> str:
     where = f"{error.filename}: " if error.filename else ""
-    return f"{where}{error.strerror or error}. Check that the file exists and that you may use it."
+    hint = "Check that the file exists and that you may use it."
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        hint = "Free some disk space; nothing stored is lost."
+    return f"{where}{error.strerror or error}. {hint}"
 
 
 def _report(message: str, code: int) -> int:

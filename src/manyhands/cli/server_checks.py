@@ -42,6 +42,24 @@ def check_settings(api: Api) -> Iterator[Finding]:
         yield Finding("web_search", "note", "has no SearXNG address, so it cannot search", fix)
 
 
+def check_projects(api: Api) -> Iterator[Finding]:
+    """The `.mcp.json` of every directory that has a channel, where it cannot be used."""
+    directories = {channel["dir_path"] for channel in pages(api, "/channels") if channel.get("dir_path")}
+    for directory in sorted(directories):
+        if problem := project_problem(directory):
+            fix = "Correct the file; it is read again at once."
+            yield Finding("project", "warning", problem, fix)
+
+
+def project_problem(directory: str) -> str | None:
+    """Why the `.mcp.json` of a directory, or some of it, cannot be used."""
+    import anyio
+
+    from manyhands.servers.projects import read_project
+
+    return anyio.run(read_project, directory).problem
+
+
 def check_servers(api: Api, progress: Progress, *, try_servers: bool) -> Iterator[Finding]:
     """Each server: its state, or a test where nothing keeps it connected."""
     servers = pages(api, "/servers")
@@ -78,6 +96,8 @@ def _tested(api: Api, server: Json) -> Finding:
         report = api.request("POST", "/servers/test", {"id": server["id"]}, timeout=patience(server))
     except ManyhandsError as error:
         return Finding(name, "broken", error.message, error.hint or "")
+    if report.get("problem"):
+        return Finding(name, "warning", report["problem"], f"manyhands servers show {name}")
     if report["ok"]:
         took = human_duration(report.get("elapsed_ms", 0) / 1000)
         return Finding(name, "ok", f"works: {plural(len(report.get('tools') or ()), 'tool')} in {took}")

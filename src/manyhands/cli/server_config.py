@@ -14,12 +14,12 @@ from manyhands.cli.client import Api, Json
 from manyhands.cli.command import HubCommand, json_option, pass_session
 from manyhands.cli.completion import complete_server
 from manyhands.cli.json_input import read_object
-from manyhands.cli.output import done, human_duration, plural, print_json, say
+from manyhands.cli.output import done, human_duration, plural, print_json, say, warn
 from manyhands.cli.progress import Progress
 from manyhands.cli.server_options import changed, config_options, described, remark_on
 from manyhands.cli.server_view import find_server, patience, report_outcome
 from manyhands.cli.session import Session
-from manyhands.cli.terminal import is_terminal, many_lines, paint
+from manyhands.cli.terminal import is_terminal, many_lines, one_line, paint
 from manyhands.errors import InvalidError, UnavailableError
 
 EDITABLE = (
@@ -182,7 +182,10 @@ def _print_test(name: str, report: Json) -> int:
         )
     tools = report.get("tools") or []
     took = human_duration(report.get("elapsed_ms", 0) / 1000)
-    done(f"{name} works: {plural(len(tools), 'tool')} in {took}")
+    problem = report.get("problem")
+    done(f"{name} {'connects' if problem else 'works'}: {plural(len(tools), 'tool')} in {took}")
+    if problem:
+        warn(f"{name}: {one_line(problem)}")
     for tool in tools:
         say(f"  {tool if isinstance(tool, str) else tool.get('name')}")
     return 0

@@ -114,7 +114,7 @@ def repair_text(repair: Any) -> str:
 def server_fields(server: Json) -> list[tuple[str, str]]:
     status = paint(server["status"], *state_style(server["status"]))
     return [
-        ("status", status),
+        ("status", status + _tries(server)),
         ("problem", trouble_of(server)),
         ("server", where(server)),
         ("directory", server.get("cwd") or ""),
@@ -130,6 +130,12 @@ def server_fields(server: Json) -> list[tuple[str, str]]:
         ("process", _process(server)),
         ("id", str(server["id"])),
     ]
+
+
+def _tries(server: Json) -> str:
+    if not has_failed(server) or not server.get("attempt"):
+        return ""
+    return f" (attempt {server['attempt']} of {server['attempts_max']} has failed)"
 
 
 def _names(values: Json | None) -> str:
@@ -161,6 +167,8 @@ def report_outcome(outcome: Json, *, as_json: bool, verb: str = "is connected") 
     elif outcome["ok"]:
         is_connected = server["status"] == "connected"
         done(f"{server['name']} {_found(server, verb) if is_connected else 'is ' + server['status']}")
+        if is_connected and server.get("problem"):
+            warn(f"{server['name']}: {one_line(server['problem'])}")
     if outcome["ok"]:
         return 0
     raise _not_connected(server, outcome.get("error") or server.get("error") or "no reason was given.")

@@ -138,7 +138,10 @@ def _last_words(facts: TransportDiagnostics | None) -> str:
         parts.append(f"Its last words on stderr:\n{_end_of(facts.stderr_tail)}")
     if facts.garbage:
         last = _end_of(facts.garbage_tail, 400)
-        parts.append(f"It wrote {facts.garbage} lines to stdout that are not MCP messages, the last:\n{last}")
+        lines = "1 line to stdout that is no MCP message:"
+        if facts.garbage > 1:
+            lines = f"{facts.garbage} lines to stdout that are not MCP messages, the last:"
+        parts.append(f"It wrote {lines}\n{last}")
     return "\n".join(parts)
 
 

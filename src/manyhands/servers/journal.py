@@ -85,5 +85,5 @@ def summary(catalogue: Catalogue) -> str:
         "skills": len(catalogue.skills),
         "repairs": len(catalogue.repairs),
     }
-    found = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "nothing"
+    found = ", ".join(f"{n} {name if n > 1 else name[:-1]}" for name, n in counts.items() if n) or "nothing"
     return f"{found} (version {catalogue.version}, protocol {catalogue.protocol})"

@@ -85,7 +85,8 @@ def why_not_offered(known: Known, situation: Situation) -> str | None:
 
 
 def _why_not_connected(name: str, held: bool, state: ConnectionState) -> str | None:
-    error = (state.error or "").strip()[:_ERROR_CHARS]
+    error = (state.error or "").strip()
+    error = error if len(error) <= _ERROR_CHARS else f"{error[:_ERROR_CHARS]}…"
     match state.status:
         case ServerStatus.CONNECTED:
             return None

@@ -66,6 +66,7 @@ class Owner:
         self._wake = anyio.Event()
         self._was_up = False
         self._deadline: asyncio.Timeout | None = None
+        self._transport: WatchedTransport | None = None
         self.serving: Upkeep | None = None
         self._turn_over: Callable[[], None] | None = None
 
@@ -122,7 +123,7 @@ class Owner:
         return self.line
 
     def _refusal(self, timeout_s: float) -> UnavailableError:
-        error = self.state.error
+        error = self.state.error or self._why_late()
         if self.state.status is ServerStatus.NEEDS_AUTH:
             return NeedsAuthError(error or "", data={"url": self.state.sign_in_url})
         if self._stopping:
@@ -133,6 +134,16 @@ class Owner:
         return UnavailableError(
             error or late, hint=None if error else "It goes on connecting; try again later."
         )
+
+    def _why_late(self) -> str | None:
+        """Why the attempt has failed whose process is still being ended, which takes seconds."""
+        if self.serving is not None or self._deadline is None or not self._deadline.expired():
+            return None
+        return self._explain(None, timed_out=True).text
+
+    def _explain(self, error: BaseException | None, *, was_up: bool = False, timed_out: bool) -> Failure:
+        facts = self._transport.diagnostics() if self._transport else None
+        return explain(self._target, error, facts, was_up=was_up, timed_out=timed_out)
 
     # The task.
 
@@ -173,7 +184,7 @@ class Owner:
 
     async def _one_life(self, attempt: int) -> Failure | None:
         """Connect and hold the line; how that ended, or nothing when it was stopped."""
-        transport: WatchedTransport | None = None
+        self._transport = None
         error: BaseException | None = None
         loop = asyncio.get_running_loop()
         deadline = asyncio.timeout(None)
@@ -184,7 +195,7 @@ class Owner:
                 began = loop.time()
                 if not self._stopping:  # else `stop` has just set it, to now
                     deadline.reschedule(began + self._target.connect_timeout_s)
-                transport = WatchedTransport(await self._target.open())
+                self._transport = transport = WatchedTransport(await self._target.open())
                 async with self._make_client(transport) as client:
                     deadline.reschedule(None)
                     seconds = self._target.connect_timeout_s - (loop.time() - began)
@@ -202,10 +213,8 @@ class Owner:
         line, self.serving = self.serving, None
         if self._stopping:
             return None
-        return explain(
-            self._target,
+        return self._explain(
             line.error if line and line.error else error,
-            transport.diagnostics() if transport else None,
             was_up=line is not None,
             timed_out=deadline.expired() and line is None,
         )

@@ -288,7 +288,7 @@ def _unusable(path: str, error: BaseException) -> UnavailableError:
     hint = (
         "Free some disk space; nothing stored is lost."
         if "full" in reason
-        else "Check the file and its directory."
+        else "Check the file, its directory, and that the disk has room."
     )
     fault = UnavailableError(f"The database {path} cannot be used: {reason}.", hint=hint)
     fault.__cause__ = error

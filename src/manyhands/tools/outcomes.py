@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from manyhands.approvals.types import Answer, ApprovalState
-from manyhands.errors import ManyhandsError, ToolRefusal
+from manyhands.errors import ManyhandsError, ToolRefusal, innermost
 from manyhands.tools.policy import Decision
 from manyhands.tools.types import NATIVE, CallStatus, ToolResult, text_result
 
@@ -34,7 +34,7 @@ def of_result(result: ToolResult) -> Outcome:
 
 def of_error(error: BaseException) -> Outcome:
     """What a tool raised. Our own messages are meant to be read; of others only the first line is told."""
-    error = _innermost(error)
+    error = innermost(error)
     if isinstance(error, ManyhandsError):
         text, code = str(error), error.code
         if isinstance(error, ToolRefusal):
@@ -82,9 +82,3 @@ def of_fault(text: str, code: str, status: CallStatus = CallStatus.ERROR) -> Out
 def error_of(outcome: Outcome) -> str | None:
     """The error field of a record."""
     return outcome.result.text[:ERROR_LIMIT] if outcome.result.is_error else None
-
-
-def _innermost(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup) and error.exceptions:
-        error = error.exceptions[0]
-    return error

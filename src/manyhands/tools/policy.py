@@ -154,6 +154,15 @@ def names_of(definition: ToolDefinition) -> tuple[str, ...]:
     )
 
 
+def reaches_nothing(rule: Rule, native: Iterable[str]) -> bool:
+    """Whether it allows a tool by its own name alone, and no native tool has that name."""
+    if rule.effect is not Effect.ALLOW or rule.server or not rule.tool:
+        return False
+    head = re.split(r"[*?[]", rule.tool, maxsplit=1)[0]
+    full = head.startswith("mcp__") or "mcp__".startswith(head)
+    return not full and matches_any([rule.tool], native) is None
+
+
 def rule_of_answer(scope: Scope, definition: ToolDefinition, session_id: str) -> Rule | None:
     """The rule that an approval for longer than once stands for; it has no id yet."""
     if scope == "once":

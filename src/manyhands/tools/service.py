@@ -39,7 +39,7 @@ from manyhands.tools.native_preferences import (
     preference_of,
     rules_about,
 )
-from manyhands.tools.policy import Rule
+from manyhands.tools.policy import Rule, reaches_nothing
 from manyhands.tools.result_files import ResultFiles
 from manyhands.tools.rulebook import Rulebook
 from manyhands.tools.types import (
@@ -208,6 +208,11 @@ class ToolService:
     ) -> Rule:
         """Add a rule; calls that wait for a person and that it decides go on at once."""
         rule = Rule("", effect, server, tool, arguments or {}, project, channel_id, note=note)
+        if reaches_nothing(rule, self._native):
+            raise InvalidError(
+                f"No built-in tool is called {tool!r}, and a server's is allowed together with its server.",
+                hint=f"Name the server too, or give the full name, such as mcp__time__{tool}.",
+            )
         added = await self._rulebook.add(rule)
         await self._permission.reconsider()
         return added

@@ -58,6 +58,11 @@ class LineFramer:
             frames.append(Oversized(self._head, b"", self._size, ended=False))
         return frames
 
+    @property
+    def begun(self) -> bytes:
+        """The head of a line that has not ended."""
+        return (self._head if self._head is not None else b"".join(self._parts[:1]))[:_KEPT]
+
     def _finish(self, line: bytes) -> bytes | Oversized:
         if not self._size and len(line) <= self._max_frame:
             return line

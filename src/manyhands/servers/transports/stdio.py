@@ -57,8 +57,8 @@ class _Inbox(ReadEnd):
     """The read stream. Bytes come in from the child, messages go out to the SDK, at the SDK's pace."""
 
     def __init__(self, pending: PendingRequests, max_frame: int) -> None:
-        self.garbage = 0
-        self.garbage_tail = ByteTail(_GARBAGE_KEPT)
+        self._garbage = 0
+        self._garbage_tail = ByteTail(_GARBAGE_KEPT)
         self._pending = pending
         self._max_frame = max_frame
         self._framer = LineFramer(max_frame)
@@ -147,8 +147,15 @@ class _Inbox(ReadEnd):
         self._messages.extend(SessionMessage(error) for error in self._pending.failed(request_id, code, text))
 
     def _note_garbage(self, line: bytes) -> None:
-        self.garbage += 1
-        self.garbage_tail.append(line[:_GARBAGE_LINE].rstrip() + b"\n")
+        self._garbage += 1
+        self._garbage_tail.append(line[:_GARBAGE_LINE].rstrip() + b"\n")
+
+    def garbage(self) -> tuple[int, str]:
+        """How many lines were no messages, with the last of them; one that does not end is one, too."""
+        begun = self._framer.begun.lstrip()[:_GARBAGE_LINE]
+        if not begun or begun[:1] in b"{[":  # it may become a message
+            return self._garbage, self._garbage_tail.text()
+        return self._garbage + 1, self._garbage_tail.text() + begun.decode("utf-8", "replace")
 
     async def aclose(self) -> None:
         self.end()
@@ -270,14 +277,15 @@ class StdioTransport:
 
     def diagnostics(self) -> TransportDiagnostics:
         """What is known of the process, while it runs and after."""
+        garbage, garbage_tail = self._inbox.garbage()
         return TransportDiagnostics(
             target=self._shown,
             elapsed=(self._ended or time.monotonic()) - self._began,
             pid=self._child.pid if self._child else None,
             exit_code=self._child.exit_code if self._child else None,
             stderr_tail=self._stderr.tail.text(),
-            garbage=self._inbox.garbage,
-            garbage_tail=self._inbox.garbage_tail.text(),
+            garbage=garbage,
+            garbage_tail=garbage_tail,
             problem=self._outbox.problem if self._outbox else None,
             repairs=self._pending.repairs,
         )

@@ -19,8 +19,13 @@ from manyhands.errors import ToolFault, ToolRefusal
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-# Addresses that Python counts as global and that lead elsewhere than to a public host.
-_NEVER = tuple(map(ipaddress.ip_network, ("64:ff9b:1::/48", "fec0::/10", "2001::/23", "192.88.99.0/24")))
+# Addresses that some Python counts as global and that lead elsewhere than to a public host: translated,
+# site-local, tunnelled and protocol assignments (where some clouds answer with credentials), for documents.
+_ELSEWHERE = """
+    192.0.0.0/24 192.88.99.0/24
+    64:ff9b:1::/48 100:0:0:1::/64 2001::/23 3fff::/20 5f00::/16 fec0::/10
+"""
+_NEVER = tuple(map(ipaddress.ip_network, _ELSEWHERE.split()))
 
 
 def is_public(address: Address) -> bool:
