@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import sys
 import time
@@ -33,6 +34,15 @@ _INHERITED_NAMES = frozenset(_INHERITED.split())
 _INHERITED_PREFIXES = ("LC_", "XDG_", "UV_", "PIP_", "NPM_CONFIG_")
 WATCHES_ONE_DIRECTORY: bool = sys.platform == "linux"
 """Whether to watch a tree of directories is to watch each of them; elsewhere the system does it."""
+
+
+def is_readable(socket: int) -> bool:
+    """Whether something lies there to be read, or it is closed. Nothing is waited for."""
+    if sys.platform == "win32":
+        return bool(select.select([socket], [], [], 0)[0])
+    found = select.poll()  # which, unlike `select`, knows descriptors above 1024
+    found.register(socket, select.POLLIN)
+    return bool(found.poll(0))
 
 
 def child_environment(

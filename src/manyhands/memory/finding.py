@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from manyhands.clock import Clock
-from manyhands.memory import store as rows
 from manyhands.memory.embedders import Embedder, StaticEmbedder
 from manyhands.memory.learning import Learner
 from manyhands.memory.records import Records
@@ -125,14 +124,14 @@ class Finder:
             rank = partial(rank_here, view, query, await self._asking(embedder, view, query), now)
             if view.size > LARGE:
                 rank = _done(await anyio.to_thread.run_sync(rank))
-        known = None if self._records.alone else {one.id: one.revision for one in collections}
+        known = {} if self._records.alone else {one.id: one.revision for one in collections}
         read = partial(_read, rank=rank, view=view, query=query, marks=self._marks, known=known)
-        outcome, by_meaning, moved = await self._records.read_apart(read)
+        outcome, by_meaning = await self._records.read_apart(read)
         unlearned = 0 if in_database else view.unlearned
         changed = () if last else outcome.changed
         # What is close was found out for these vectors; others have another scale.
         weak = by_meaning and isinstance(embedder, StaticEmbedder) and outcome.fit < 1
-        return Answer(outcome.hits, by_meaning, unlearned, changed, outcome.vanished, moved, weak)
+        return Answer(outcome.hits, by_meaning, unlearned, changed, outcome.vanished, outcome.moved, weak)
 
     async def _asking(self, embedder: Embedder | None, view: View, query: Query) -> Ask | None:
         """Who makes the question's vector; nobody if none is to be had, or nothing is there to compare."""
@@ -203,14 +202,11 @@ def _read(
     view: View,
     query: Query,
     marks: Mapping[int, str],
-    known: Mapping[str, int] | None,
-) -> tuple[Outcome, bool, bool]:
-    """The hits, whether meaning had a part in it, and whether the collections are others at this moment."""
+    known: Mapping[str, int],
+) -> tuple[Outcome, bool]:
+    """The hits, and whether meaning had a part in it."""
     found, by_meaning = rank()
-    outcome = read_hits(conn, view, found, query, marks)
-    # What is as it was now was so when the hits were read.
-    moved = known is not None and rows.revisions(conn, list(known)) != known
-    return outcome, by_meaning, moved
+    return read_hits(conn, view, found, query, marks, known), by_meaning
 
 
 def _try_out(view: View, embedder: Embedder | None) -> None:

@@ -55,6 +55,8 @@ class Outcome:
     """Files of hits that are not what they were when they were read."""
     vanished: bool
     """A file was replaced between the ranking and now."""
+    moved: bool
+    """Another hub of the same database wrote to the collections before the hits were read."""
     fit: float = 1.0
     """How well the best chunk fits the question."""
 
@@ -143,13 +145,16 @@ class _Place:
 class LazyPlaces(Sequence[_Place]):
     """All chunks of a view in their order; texts come from the database, some at a time."""
 
-    def __init__(self, view: View, conn: Connection, candidates: Sequence[int], ahead: int) -> None:
+    def __init__(
+        self, view: View, conn: Connection, candidates: Sequence[int], ahead: int, known: Mapping[str, int]
+    ) -> None:
         self._view = view
+        self._known = known
         self._ahead = ahead
         self._conn = conn
         self._left = iter(candidates)
         self._chunks: dict[int, Chunk] = {}
-        self.vanished = False
+        self.vanished = self.moved = False
 
     def __len__(self) -> int:
         return self._view.size
@@ -172,7 +177,8 @@ class LazyPlaces(Sequence[_Place]):
     def _fetch(self, row: int) -> None:
         wanted = {near for one in (row, *self._next()) for near in self._around(one)} - self._chunks.keys()
         places = {(file.id, number): one for one in wanted for file, number in [self._view.place(one)]}
-        found = rows.chunks_of(self._conn, list(_runs(sorted(places))))
+        found, revisions = rows.chunks_of(self._conn, list(_runs(sorted(places))), list(self._known))
+        self.moved |= list(revisions) != list(self._known.values())
         for place, one in places.items():
             if place not in found:
                 self.vanished = True
@@ -207,11 +213,24 @@ def _runs(places: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
         yield (*begin, before[1])
 
 
-def read_hits(conn: Connection, view: View, found: Found, query: Query, marks: Mapping[int, str]) -> Outcome:
-    """The hits with their texts; their files are looked at, too."""
-    places = LazyPlaces(view, conn, found.rows, min(query.top_k + SPARE, MOST_AHEAD))
+def read_hits(
+    conn: Connection,
+    view: View,
+    found: Found,
+    query: Query,
+    marks: Mapping[int, str],
+    known: Mapping[str, int],
+) -> Outcome:
+    """The hits with their texts; their files are looked at, too.
+
+    `known`: the last change of each collection that others may write to, as the view has it.
+    """
+    places = LazyPlaces(view, conn, found.rows, min(query.top_k + SPARE, MOST_AHEAD), known)
     hits = answer(
         found.rows, found.ranking, places, query.text, top_k=query.top_k, budget_chars=query.budget_chars
     )
     shown = [replace(hit, score=round(hit.score, 4)) for hit in hits if hit.text]
-    return Outcome(shown, _changed(view, found, shown, marks), places.vanished, found.ranking.fit)
+    moved = places.moved
+    if not found.rows and known:  # there may be something by now
+        moved = rows.revisions(conn, list(known)) != known
+    return Outcome(shown, _changed(view, found, shown, marks), places.vanished, moved, found.ranking.fit)

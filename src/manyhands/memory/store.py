@@ -314,20 +314,34 @@ def in_parts(values: Sequence[int], most: int = SOME) -> Iterable[Sequence[int]]
     return (values[at : at + most] for at in range(0, len(values), most))
 
 
-def chunks_of(conn: Connection, runs: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int], Chunk]:
-    """Chunks by the number of their file and their own; a run is a file, its first and its last chunk."""
+def chunks_of(
+    conn: Connection, runs: Sequence[tuple[int, int, int]], collections: Sequence[str] = ()
+) -> tuple[dict[tuple[int, int], Chunk], Sequence[int]]:
+    """Chunks by the number of their file and their own; a run is a file, its first and its last chunk.
+
+    On PostgreSQL, where others may change them, also the number of the last change of each collection at
+    that moment; nothing if no chunk is there.
+    """
     if conn.dialect.name == "sqlite":
-        return _chunks_directly(conn, runs)
+        return _chunks_directly(conn, runs), ()
     files, first, last = zip(*runs, strict=True) if runs else ((), (), ())
-    # By the driver's own words: they are the same for any number of runs, and nothing has to be compiled.
-    found = conn.exec_driver_sql(_RUNS, (list(files), list(first), list(last)))
-    return {
+    driver: Any = conn.connection.driver_connection
+    # In the driver's own words: they are the same for any number of runs, and nothing has to be compiled.
+    given = (list(collections), list(files), list(first), list(last))
+    read = driver.execute(_RUNS, given).fetchall()
+    found = {
         (file_id, number): Chunk(text, line_start, line_end, tuple(headings), section, gap)
-        for file_id, number, text, line_start, line_end, headings, section, gap in found
+        for _, file_id, number, text, line_start, line_end, headings, section, gap in read
     }
+    return found, read[0][0] if read else ()
 
 
-_RUNS = f"""SELECT {", ".join(f"c.{name}" for name in _CHUNK)}
+_RUNS = f"""SELECT
+        ARRAY(
+            SELECT known.revision FROM unnest(%s::text[]) WITH ORDINALITY AS wanted (id, place)
+            JOIN memory_collections known ON known.id = wanted.id ORDER BY wanted.place
+        ),
+        {", ".join(f"c.{name}" for name in _CHUNK)}
     FROM unnest(%s::bigint[], %s::int[], %s::int[]) AS run (file_id, first, last)
     JOIN memory_chunks c ON c.file_id = run.file_id AND c.number BETWEEN run.first AND run.last"""  # noqa: S608 - our names
 

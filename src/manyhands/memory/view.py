@@ -243,7 +243,7 @@ class View:
         for segment, start in zip(self._segments, self._starts, strict=False):
             if segment.vectors is not None:
                 # Not `@`: that would spread over all cores, and on a busy machine each waits for the others.
-                np.einsum("ij,j->i", segment.vectors, vector, out=found[start : start + segment.size])
+                np.vecdot(segment.vectors, vector, out=found[start : start + segment.size])
         return found
 
 

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import anyio
 from anyio.abc import TaskGroup
 from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DisconnectionError, OperationalError
 
 from manyhands.errors import UnavailableError
 from manyhands.store.urls import psycopg_url
+from manyhands.system import is_readable
 
 if TYPE_CHECKING:
     from manyhands.store.engine import Work
@@ -182,15 +183,22 @@ class PostgresStore:
 
 def _engine(url: str, size: int, **more: Any) -> Engine:
     """The connection that was used last is used next: its process is awake and has its plans."""
-    return create_engine(
+    engine = create_engine(
         psycopg_url(url),
         pool_size=size,
         max_overflow=0,
-        pool_pre_ping=True,
         pool_use_lifo=True,
         connect_args=CONNECT,
         **more,
     )
+    event.listen(engine, "checkout", _make_sure_of)
+    return engine
+
+
+def _make_sure_of(connection: Any, record: object, fairy: object) -> None:
+    """A server that speaks unasked says that it hangs up. A question each time would tell no more."""
+    if is_readable(connection.fileno()):
+        raise DisconnectionError("the server has hung up")
 
 
 def _make_read_only(connection: Any, record: object) -> None:
