@@ -22,7 +22,7 @@ async def test_a_connection_that_the_server_dropped_is_replaced(postgres_url: st
     async with open_store(postgres_url) as store:
         with psycopg.connect(postgres_url, autocommit=True) as administrator:
             administrator.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
                 "WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
         assert await store.read(lambda conn: conn.exec_driver_sql("SELECT 1").scalar()) == 1
