@@ -83,6 +83,7 @@ def test_a_browser_on_another_machine_pastes_where_it_was_sent(
     field.fill(f"{daemon.url}/nothing")
     field.press("Enter")
     expect(dialog).to_contain_text("There is no code in it")
+    assert serious_findings(page) == []
     field.fill(httpx2.get(url, trust_env=False).headers["location"])
     dialog.get_by_role("button", name="Finish signing in").click()
     expect(dialog).to_have_count(0)

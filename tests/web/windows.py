@@ -34,7 +34,7 @@ class Profile:
         origin = "{0.scheme}://{0.netloc}".format(urlsplit(url))
         if self._keeper is None:  # keeps the process of later windows alive
             self._keeper = self._context.new_page()
-            self._keeper.goto(f"{origin}/favicon.svg")
+            self._keeper.goto(f"{origin}/favicon.svg" if origin.startswith("http") else "about:blank")
         self._origins.add(origin)
         page = self._context.new_page()
         page.set_viewport_size({"width": width, "height": height})

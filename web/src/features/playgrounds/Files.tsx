@@ -24,7 +24,7 @@ export function Files({ of }: { of: Key }) {
     );
   const open = files.data.find((file) => file.path === chosen) ?? files.data[0];
   return (
-    <div className="grid overflow-hidden rounded-lg border border-line bg-raised shadow-sm md:grid-cols-[13rem_minmax(0,1fr)]">
+    <div className="grid grid-cols-[minmax(0,1fr)] overflow-hidden rounded-lg border border-line bg-raised shadow-sm md:grid-cols-[13rem_minmax(0,1fr)]">
       <div className="flex flex-col border-line border-b md:border-r md:border-b-0">
         <ul
           aria-label="Files"

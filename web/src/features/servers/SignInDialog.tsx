@@ -100,9 +100,13 @@ function Waiting({ start, onExpired }: { start: Schemas["SignIn"]; onExpired: ()
             It ends <RelativeTime at={start.expires_at} />.
           </span>
         </div>
-        <p className="max-h-16 overflow-y-auto font-mono text-2xs text-ink-faint [overflow-wrap:anywhere]">
+        <section
+          aria-label="Address"
+          tabIndex={0}
+          className="max-h-16 overflow-y-auto font-mono text-2xs text-ink-faint [overflow-wrap:anywhere]"
+        >
           {start.url}
-        </p>
+        </section>
       </div>
       <form
         className="flex flex-col gap-3 border-t border-line pt-4"

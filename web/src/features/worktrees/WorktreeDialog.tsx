@@ -63,7 +63,7 @@ export function WorktreeDialog({ onClose, onGo }: { onClose: () => void; onGo?: 
 
 const Row = ({ worktree, onGo }: { worktree: Worktree; onGo: () => void }) => (
   <li className="flex flex-wrap items-center gap-x-3 gap-y-1 py-2.5">
-    <div className="min-w-0 flex-1 basis-56">
+    <div className="min-w-0 flex-1 basis-56 max-sm:basis-full">
       <p className="text-sm font-medium [overflow-wrap:anywhere]">
         {worktree.thread === null ? (
           "Its thread is gone"

@@ -41,7 +41,7 @@ export function AlertDialog({
         <Radix.Overlay className="fixed inset-0 z-50 grid animate-appear grid-cols-[minmax(0,1fr)] place-items-center overflow-y-auto bg-overlay p-4">
           <Radix.Content
             onCloseAutoFocus={returnFocus}
-            className="w-full max-w-md animate-rise rounded-xl border border-line bg-raised p-5 shadow-lg"
+            className="w-full max-w-md animate-rise rounded-xl border border-line bg-raised p-5 shadow-lg [overflow-wrap:anywhere]"
           >
             <Radix.Title className="text-lg font-semibold">{title}</Radix.Title>
             <Radix.Description asChild>

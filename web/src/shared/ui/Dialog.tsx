@@ -39,9 +39,9 @@ export function Dialog({ open, onClose, title, description, footer, width = "md"
           >
             <header className="flex items-start gap-4 px-5 pt-4 pb-3">
               <div className="min-w-0 flex-1">
-                <Radix.Title className="text-lg font-semibold">{title}</Radix.Title>
+                <Radix.Title className="text-lg font-semibold [overflow-wrap:anywhere]">{title}</Radix.Title>
                 {description && (
-                  <Radix.Description className="mt-0.5 text-sm text-ink-soft">
+                  <Radix.Description className="mt-0.5 text-sm text-ink-soft [overflow-wrap:anywhere]">
                     {description}
                   </Radix.Description>
                 )}

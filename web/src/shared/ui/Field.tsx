@@ -25,19 +25,19 @@ export function Field({ label, hint, error, aside, className, children }: FieldP
   return (
     <div className={classes("flex min-w-0 flex-col gap-1.5", className)}>
       <div className="flex items-baseline justify-between gap-3">
-        <label htmlFor={id} className="text-sm font-medium">
+        <label htmlFor={id} className="min-w-0 text-sm font-medium [overflow-wrap:anywhere]">
           {label}
         </label>
         {aside && <span className="text-xs text-ink-faint">{aside}</span>}
       </div>
       {children({ id, "aria-describedby": described, "aria-invalid": error ? true : undefined })}
       {error ? (
-        <p id={`${id}-error`} role="alert" className="text-xs text-bad-ink">
+        <p id={`${id}-error`} role="alert" className="text-xs text-bad-ink [overflow-wrap:anywhere]">
           {error}
         </p>
       ) : (
         hint && (
-          <p id={`${id}-hint`} className="text-xs text-ink-faint">
+          <p id={`${id}-hint`} className="text-xs text-ink-faint [overflow-wrap:anywhere]">
             {hint}
           </p>
         )
