@@ -243,6 +243,7 @@ async def test_a_listener_that_fails_does_not_end_the_connection() -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(connection.run)
         await connection.connected(BOUND)
+        assert connection.state.status is ServerStatus.CONNECTED
         connection.stop()
 
 
@@ -317,6 +318,7 @@ async def test_waiting_for_it_makes_the_next_attempt_at_once(tmp_path: Path) -> 
     async with running(plain(*flags), limits=limits) as rig:
         await rig.status(ServerStatus.ERROR)
         await rig.up()
+        assert (await rig.call("echo")).text == "{}"
 
 
 @pytest.mark.requirement("L01")

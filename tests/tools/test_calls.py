@@ -497,8 +497,10 @@ async def test_calls_run_side_by_side_by_default(trusted: Desk) -> None:
     async with anyio.create_task_group() as group:
         group.start_soon(trusted.call, "mcp__memory__first")
         group.start_soon(trusted.call, "mcp__memory__second")
-        await first.started.wait()
-        await second.started.wait()
+        with anyio.fail_after(10):
+            await first.started.wait()
+            await second.started.wait()
+        assert not trusted.of_kind("tool.finished")
         first.go.set()
         second.go.set()
 

@@ -5,7 +5,7 @@ Imported when the first question comes: it needs numpy. Whether collections are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -125,7 +125,11 @@ class Finder:
             if view.size > LARGE:
                 rank = _done(await anyio.to_thread.run_sync(rank))
         known = {} if self._records.alone else {one.id: one.revision for one in collections}
-        read = partial(_read, rank=rank, view=view, query=query, marks=self._marks, known=known)
+
+        def read(conn: Connection) -> tuple[Outcome, bool]:
+            found, by_meaning = rank()
+            return read_hits(conn, view, found, query, self._marks, known), by_meaning
+
         outcome, by_meaning = await self._records.read_apart(read)
         unlearned = 0 if in_database else view.unlearned
         changed = () if last else outcome.changed
@@ -194,19 +198,6 @@ class Finder:
 
 def _done(ranked: tuple[Found, bool]) -> Rank:
     return lambda: ranked
-
-
-def _read(
-    conn: Connection,
-    rank: Rank,
-    view: View,
-    query: Query,
-    marks: Mapping[int, str],
-    known: Mapping[str, int],
-) -> tuple[Outcome, bool]:
-    """The hits, and whether meaning had a part in it."""
-    found, by_meaning = rank()
-    return read_hits(conn, view, found, query, marks, known), by_meaning
 
 
 def _try_out(view: View, embedder: Embedder | None) -> None:
