@@ -161,7 +161,7 @@ REQUIREMENTS = (
     ),
     Requirement(
         "L28",
-        "Secrets are kept as references and appear in no listing, log, argument list or plain file.",
+        "Secrets are kept as references and appear in no listing, log, argument list, result or plain file.",
     ),
     Requirement(
         "L29",

@@ -88,7 +88,7 @@ def _run(options: Options, lock: HomeLock, listeners: list[socket.socket]) -> in
     from manyhands.secrets import Redactor
 
     redactor = Redactor()
-    redactor.register(options.home.token())
+    redactor.guard(options.home.token())
     level = check_level(options.log_level)
     with logging_to(options.home.logs, redactor, level=level, console=sys.stderr):
         try:
@@ -270,9 +270,9 @@ class _Daemon:
     def _announce(self) -> None:
         address = f"{self._url}/?token={self._options.home.token()}"
         self._lock.announce(self._url)
+        log.info("version %s serves %s at %s", __version__, self._options.home.path, self._url)
         with suppress(OSError):  # nobody reads it
             print(f"ready: {address}", flush=True)
-        log.info("ready at %s", self._url)
         if self._options.open_browser:
             import threading
             import webbrowser

@@ -155,7 +155,7 @@ class Services:
             self.servers,
             self.channels,
             self.home,
-            self.secrets.redactor.redact_json,
+            self.secrets.redactor,
             guard,
             self._worktrees.mounts_of,
         )
@@ -241,6 +241,7 @@ class Services:
             guard,
             self.home.results,
             Shelter(self.settings, [str(self.home.path)], self._mounts_of),
+            self.secrets.redactor.hide,
         )
         return WorkflowService(
             self.store,

@@ -8,6 +8,7 @@ import pytest
 
 from manyhands.chat.types import Channel
 from manyhands.hub import Hub
+from manyhands.secrets import HIDDEN
 from tests.mcp_server.conftest import Connect, said
 
 pytestmark = pytest.mark.anyio
@@ -35,6 +36,15 @@ async def test_an_agent_searches_and_is_told_where_it_stands(connect: Connect, n
         (notes / "boats.md").unlink()
         nothing = await client.call_tool("search_memory", {"query": "boat", "top_k": 3})
         assert "Nothing was found in 0 files" in said(nothing)
+
+
+@pytest.mark.requirement("L28")
+async def test_a_secret_that_a_note_holds_is_not_told(connect: Connect, notes: Path, hub: Hub) -> None:
+    hub.secrets.redactor.guard("sailing boat")
+    async with connect(flags=MEMORY) as client:
+        found = await client.call_tool("search_memory", {"query": "Who bought a boat?"})
+        assert f"Ana bought a {HIDDEN}." in said(found)
+        assert "sailing boat" not in str(found)
 
 
 async def test_indexing_says_what_was_added_changed_and_removed(connect: Connect, notes: Path) -> None:

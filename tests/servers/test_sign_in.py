@@ -15,6 +15,7 @@ from manyhands.errors import (
     NotFoundError,
     UnavailableError,
 )
+from manyhands.home import Home
 from manyhands.servers.sign_in import SignIn
 from manyhands.servers.types import Server, ServerConfig
 from manyhands.testing.clock import FakeClock
@@ -127,6 +128,15 @@ async def test_whoever_waits_is_told_how_a_sign_in_ended(
 
 async def test_a_server_whose_address_cannot_be_told_is_not_signed_in_to(sign_in: SignIn) -> None:
     assert await sign_in.is_signed_in(configured("${NOT_SET}/mcp")) is False
+
+
+async def test_a_sign_in_that_cannot_be_read_any_more_is_none(
+    sign_in: SignIn, server: Server, tmp_path: Path
+) -> None:
+    await signed_in(sign_in, server)
+    Home(tmp_path).secrets_key_file.unlink()
+    async with SignIn(secrets_in(tmp_path)) as restarted:
+        assert await restarted.is_signed_in(server) is False
 
 
 async def test_an_answer_works_only_once(sign_in: SignIn, server: Server) -> None:

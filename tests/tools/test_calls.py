@@ -13,9 +13,10 @@ from sqlalchemy import event as sqlalchemy_event
 from manyhands.approvals.types import Answer, ApprovalState, Question
 from manyhands.chat.types import Channel
 from manyhands.errors import NotFoundError, ToolFault, ToolRefusal, UnavailableError
+from manyhands.secrets import HIDDEN, MASK, Redactor
 from manyhands.store.sqlite import SqliteStore
 from manyhands.testing.tools import Function
-from manyhands.tools.types import CallStatus, Invocation, ToolResult, text_result
+from manyhands.tools.types import Annotations, CallStatus, Invocation, ToolResult, text_result
 from tests.tools.desk import Desk
 
 pytestmark = pytest.mark.anyio
@@ -137,22 +138,26 @@ async def test_what_cannot_be_stored_does_not_lose_the_call(stored: Desk) -> Non
     assert await stored.tools.get_call(record.id) == record
 
 
-async def test_secrets_are_masked_in_log_and_events_and_not_for_the_caller(desk: Desk) -> None:
-    def redact(value: Any) -> Any:
-        if isinstance(value, str):
-            return value.replace("s3cret", "•••")
-        if isinstance(value, Mapping):
-            return {key: redact(item) for key, item in value.items()}
-        return [redact(item) for item in value] if isinstance(value, list) else value
-
-    desk.tools = desk.new_service(redact=redact)
+async def test_what_may_be_a_secret_is_masked_in_log_and_events_and_not_for_the_caller(desk: Desk) -> None:
+    redactor = Redactor()
+    redactor.register("s3cret-setting")
+    desk.tools = desk.new_service(redactor=redactor)
     desk.source.add("echo")
     desk.source.trust("memory", "full")
-    record = await desk.call("mcp__memory__echo", {"text": "the s3cret"})
-    assert (record.result, record.arguments) == ("the s3cret", {"text": "the •••"})
+    record = await desk.call("mcp__memory__echo", {"text": "the s3cret-setting"})
+    assert (record.result, record.arguments) == ("the s3cret-setting", {"text": f"the {MASK}"})
     logged = await desk.tools.get_call(record.id)
-    assert (logged.result, logged.arguments) == ("the •••", {"text": "the •••"})
+    assert (logged.result, logged.arguments) == (f"the {MASK}", {"text": f"the {MASK}"})
     assert not any("s3cret" in str(event.data) for event in desk.events)
+
+
+async def test_what_stands_for_a_secret_is_refused_where_it_could_overwrite_it(trusted: Desk) -> None:
+    trusted.source.add("look", annotations=Annotations(read_only=True))
+    arguments = {"text": "x", "deep": [{"er": f"a {HIDDEN}"}]}
+    refused = await trusted.call("mcp__memory__echo", arguments)
+    assert (refused.status, refused.code) == (CallStatus.ERROR, "invalid_arguments")
+    assert "'deep' of mcp__memory__echo" in (refused.error or "")
+    assert (await trusted.call("mcp__memory__look", arguments)).status is CallStatus.SUCCESS
 
 
 async def test_sixty_four_calls_at_once_share_few_commits(trusted: Desk) -> None:

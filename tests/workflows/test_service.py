@@ -16,6 +16,7 @@ from sqlalchemy import Connection, update
 
 from manyhands.approvals.types import ApprovalState
 from manyhands.errors import ConflictError, InvalidError, NotAllowedError, NotFoundError, UnavailableError
+from manyhands.secrets import HIDDEN
 from manyhands.store.tables import workflow_nodes, workflow_runs
 from manyhands.testing.clock import START
 from manyhands.workflows import store as rows
@@ -241,6 +242,25 @@ async def test_fifty_megabytes_are_stored_aside_and_cut_for_templates(bench: Ben
     assert "the first 100,000 of 52,428,800 bytes" in nodes["b"]["output"]
     await bench.hub.workflows.delete(run.id)
     assert not await anyio.Path(file).exists()
+
+
+@pytest.mark.requirement("L28")
+async def test_secrets_are_hidden_in_what_a_script_prints(bench: Bench) -> None:
+    bench.hub.secrets.redactor.guard("plain-words")
+    told = "echo plain-words; echo plain-words >&2"
+    run = await bench.run(
+        flow(
+            "tells",
+            f"id: a, type: bash, script: '{told}'",
+            f"id: b, type: bash, depends_on: [a], script: '{told}; head -c 200000 /dev/zero; {told}'",
+        )
+    )
+    nodes = await bench.nodes(run)
+    assert (run.status, nodes["a"]["output"]) == ("completed", HIDDEN)
+    kept = await anyio.Path(nodes["b"]["detail"]["output_file"]).read_bytes()
+    assert kept.count(HIDDEN.encode()) == 2
+    assert kept.count(b"\0") == 200_000
+    assert "plain-words" not in f"{nodes['a']['detail']}{nodes['b']['detail']}{kept!r}"
 
 
 async def test_a_failing_script_says_why(bench: Bench) -> None:

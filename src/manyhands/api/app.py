@@ -111,6 +111,6 @@ def create_app(
     app.router.routes.insert(0, Route(MCP_PATH, endpoint=McpDoor(hub, app.state.crowds)))
     problems.register(app)
     token = hub.home.token()
-    hub.secrets.redactor.register(token)
+    hub.secrets.redactor.guard(token)
     app.add_middleware(Gate, token=token, hosts=tuple(hosts), open_paths=_OPEN_PATHS, who=hub.access.who)
     return app

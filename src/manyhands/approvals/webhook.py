@@ -132,8 +132,9 @@ class Webhook:
         settings = self._settings.current
         if settings.webhook_url is None:
             raise NotConfiguredError("There is no webhook.", hint="Put an address into webhook_url.")
-        wanted = {"url": settings.webhook_url, "secret": settings.webhook_secret}
-        found = await self._secrets.expand({name: value for name, value in wanted.items() if value})
+        found = await self._secrets.expand({"url": settings.webhook_url})
+        if settings.webhook_secret:
+            found |= await self._secrets.reveal({"secret": settings.webhook_secret})
         cleaned = self._secrets.redactor.redact_json(message.wire())
         body = json.dumps(cleaned, ensure_ascii=False).encode()
         await _post(found["url"], body, _headers(message, body, found.get("secret"), self._clock.now()))

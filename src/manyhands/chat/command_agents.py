@@ -63,7 +63,7 @@ class Tokens(Protocol):
 class Secrets(Protocol):
     """References in a runner's environment."""
 
-    async def expand(self, values: Mapping[str, str]) -> dict[str, str]: ...
+    async def reveal(self, values: Mapping[str, str]) -> dict[str, str]: ...
 
 
 @dataclass
@@ -112,7 +112,7 @@ class CommandAgents:
         if channel.dir_path is None:
             raise InvalidError("A command needs a directory, and this channel has none.", hint="Give it one.")
         history = await self.store.read(lambda conn: select_history(conn, run))
-        environment = child_environment(await self.secrets.expand(runner.env))
+        environment = child_environment(await self.secrets.reveal(runner.env))
         token, token_id = await self.tokens.issue(channel.id, runner.name)
         task = Task(
             runner,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -73,7 +73,7 @@ async def call(hub: Hub, principal: Principal, name: str, arguments: object) -> 
         if entry is None or not entry.when(principal):
             raise NotFoundError(f"There is no tool {name!r}.", hint="tools/list shows those that there are.")
         caller = Caller(hub, principal, hub.access.scope_of(principal, hub.channels))
-        return said(await entry.call(caller, _checked(entry, arguments)))
+        return _hidden(hub, said(await entry.call(caller, _checked(entry, arguments))))
     except ManyhandsError as error:
         return refused(error)
     except Exception as error:  # border: a mistake of ours must not reach a model as a trace
@@ -96,6 +96,12 @@ def _definition(name: str) -> ToolDefinition:
 def said(answer: Answer) -> Outcome:
     """An answer as text and data."""
     return Outcome([{"type": "text", "text": answer.text}], answer.structured)
+
+
+def _hidden(hub: Hub, outcome: Outcome) -> Outcome:
+    """Without secrets, which the files that were read or searched may hold."""
+    hide = hub.secrets.redactor.hide_json
+    return replace(outcome, content=hide(outcome.content), structured=hide(outcome.structured))
 
 
 def refused(error: ManyhandsError) -> Outcome:

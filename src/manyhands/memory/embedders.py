@@ -166,11 +166,11 @@ async def make_embedder(settings: Settings, secrets: SecretStore) -> Embedder | 
         raise InvalidError(
             f"memory_embedder is {settings.memory_embedder!r}.", hint="Name a model, such as ollama:bge-m3."
         )
-    given = {"url": settings.memory_embedder_url or (OLLAMA_URL if kind == "ollama" else OPENAI_URL)}
-    if settings.memory_embedder_key:
-        given["key"] = settings.memory_embedder_key
+    url = settings.memory_embedder_url or (OLLAMA_URL if kind == "ollama" else OPENAI_URL)
     try:
-        found = await secrets.expand(given)
+        found = await secrets.expand({"url": url})
+        if settings.memory_embedder_key:
+            found |= await secrets.reveal({"key": settings.memory_embedder_key})
     except NotConfiguredError as error:
         raise UnavailableError(error.message, hint=error.hint) from error
     return EndpointEmbedder(kind, model, found["url"], found.get("key"))

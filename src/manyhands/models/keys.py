@@ -33,7 +33,7 @@ class KeyKeeper:
         async def find() -> str | None:
             if info.api_key is None:
                 return None
-            return (await self._secrets.expand({"key": info.api_key}))["key"].strip() or None
+            return (await self._secrets.reveal({"key": info.api_key}))["key"].strip() or None
 
         return find
 

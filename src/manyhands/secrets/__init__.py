@@ -3,11 +3,12 @@
 Nothing here knows which part of the hub a secret belongs to.
 """
 
-from manyhands.secrets.redaction import MASK, RedactingFilter, Redactor, is_mask, mask
+from manyhands.secrets.redaction import HIDDEN, MASK, RedactingFilter, Redactor, is_mask, mask
 from manyhands.secrets.references import has_reference, reference_to
 from manyhands.secrets.store import SecretStore
 
 __all__ = [
+    "HIDDEN",
     "MASK",
     "RedactingFilter",
     "Redactor",

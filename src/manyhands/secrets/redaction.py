@@ -1,6 +1,7 @@
 """Keeping secrets out of what is shown: values that are known to be secret, and texts that look like one.
 
-It changes copies for logs and listings; what is stored or sent to a server never goes through here.
+It changes copies: for logs and listings, and of what servers and tools say. What is sent to a server never
+goes through here.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ import json
 import logging
 import re
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 from urllib.parse import quote, quote_plus
 
 MASK = "••••••"
+HIDDEN = "[hidden-by-manyhands]"
+"""In place of a secret in what is worked with; nobody else writes this, so it is known when it comes back."""
 
 # Shorter values would blank out ordinary words.
 _SHORTEST = 6
@@ -24,6 +27,7 @@ _COMMON = frozenset(
 )
 # Tokens are renewed for as long as the daemon lives; those of long ago are worth nothing.
 _MOST_VALUES = 2000
+_MOST_SURE = 500
 # A private key is often printed line by line.
 _SHORTEST_LINE = 16
 
@@ -91,35 +95,88 @@ _SHAPES = (
 
 _SHORT = 2000
 """Up to here one search for all needles at once is quicker than one for each."""
+_LONG = 20_000
+"""From here on looking for one value after the other is quicker than a pattern for all of them."""
+_OUR_MARK = "mha_"
+_OUR_TOKEN = re.compile(rf"\b{_OUR_MARK}[\w-]{{40,}}")
 _NEEDLE = re.compile("|".join(sorted({re.escape(needle) for shape in _SHAPES for needle in shape.needles})))
 
 
-class Redactor:
-    """Takes secrets out of texts. Safe to use from any thread."""
+class _Values:
+    """Values to look for, however they are spelled. Safe to use from any thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._lock = threading.Lock()
         self._values: dict[str, None] = {}
-        self._known: re.Pattern[str] | None = None
+        self._spellings: frozenset[str] = frozenset()
+        self._pattern: re.Pattern[str] | None = None
+        self._shortest = _SHORTEST
         self._digits = False
         self._stale = False
 
+    def add(self, values: Iterable[str | None]) -> None:
+        """Remember them, but not what is short or common."""
+        with self._lock:
+            for value in values:
+                if value is not None and _is_worth_hiding(value):
+                    self._values.pop(value, None)
+                    self._values[value] = None
+                    self._stale = True
+            while len(self._values) > self._most:
+                del self._values[next(iter(self._values))]
+
+    def replaced(self, text: str, by: str) -> str:
+        """The text with something else in place of every value."""
+        if self._stale:
+            with self._lock:
+                self._compile()
+        pattern = self._pattern
+        if pattern is None or len(text) < self._shortest:
+            return text
+        if len(text) > _LONG:
+            pattern = _any_of([spelling for spelling in self._spellings if spelling in text])
+        return text if pattern is None else pattern.sub(by, text)
+
+    def replaced_number(self, number: float, by: str) -> Any:
+        """The same for a number, which a value may consist of."""
+        if not self._digits and not self._stale:
+            return number
+        text = str(number)
+        cleaned = self.replaced(text, by)
+        return number if cleaned == text else cleaned
+
+    def _compile(self) -> None:
+        self._spellings = frozenset(spelling for value in self._values for spelling in _spellings(value))
+        self._pattern = _any_of(self._spellings)
+        self._shortest = min(map(len, self._spellings), default=_SHORTEST)
+        self._digits = any(any(c.isdigit() for c in value) for value in self._values)
+        self._stale = False
+
+
+class Redactor:
+    """Takes secrets out of texts. Safe to use from any thread.
+
+    `redact` is for what is shown: it takes out every value that may be a secret, and what looks like one.
+    `hide` is for what is worked with, such as the answer of a tool: it takes out what surely is one.
+    """
+
+    def __init__(self) -> None:
+        self._shown = _Values(_MOST_VALUES)
+        self._sure = _Values(_MOST_SURE)
+
     def register(self, *secrets: str | None) -> None:
         """Remember values that must not be shown; what is short or common is left alone."""
-        with self._lock:
-            for secret in secrets:
-                if secret is not None and _is_worth_hiding(secret):
-                    self._values.pop(secret, None)
-                    self._values[secret] = None
-                    self._stale = True
-            while len(self._values) > _MOST_VALUES:
-                del self._values[next(iter(self._values))]
+        self._shown.add(secrets)
+
+    def guard(self, *secrets: str | None) -> None:
+        """Remember values that nobody may get, not even whoever called the tool that says them."""
+        self._shown.add(secrets)
+        self._sure.add(secrets)
 
     def redact(self, text: str) -> str:
         """The text without secrets."""
-        known = self._pattern()
-        if known is not None:
-            text = known.sub(MASK, text)
+        text = self._shown.replaced(text, MASK)
         lowered = text.lower()
         if len(lowered) <= _SHORT and _NEEDLE.search(lowered) is None:
             return text
@@ -130,35 +187,28 @@ class Redactor:
 
     def redact_json(self, value: Any) -> Any:
         """A copy of a JSON value without secrets, in keys too."""
-        if isinstance(value, str):
-            return self.redact(value)
-        if isinstance(value, Mapping):
-            return {self.redact_json(key): self.redact_json(item) for key, item in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [self.redact_json(item) for item in value]
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return self._redact_number(value)
+        return _changed(value, self.redact, lambda number: self._shown.replaced_number(number, MASK))
+
+    def hide(self, text: str) -> str:
+        """The text without values that surely are secrets, and without tokens of our own."""
+        text = self._sure.replaced(text, HIDDEN)
+        return _OUR_TOKEN.sub(HIDDEN, text) if _OUR_MARK in text else text
+
+    def hide_json(self, value: Any) -> Any:
+        """A copy of a JSON value without them, in keys too."""
+        return _changed(value, self.hide, lambda number: self._sure.replaced_number(number, HIDDEN))
+
+
+def _changed(value: Any, text: Callable[[str], str], number: Callable[[float], Any]) -> Any:
+    if isinstance(value, str):
+        return text(value)
+    if value is None or value is True or value is False:
         return value
-
-    def _redact_number(self, value: float) -> Any:
-        known = self._pattern()
-        if known is None or not self._digits:
-            return value
-        text = str(value)
-        redacted = known.sub(MASK, text)
-        return value if redacted == text else redacted
-
-    def _pattern(self) -> re.Pattern[str] | None:
-        if self._stale:
-            with self._lock:
-                self._compile()
-        return self._known
-
-    def _compile(self) -> None:
-        spellings = {spelling for value in self._values for spelling in _spellings(value)}
-        self._known = re.compile(_alternation(spellings)) if spellings else None
-        self._digits = any(any(c.isdigit() for c in value) for value in self._values)
-        self._stale = False
+    if isinstance(value, (dict, Mapping)):
+        return {_changed(key, text, number): _changed(item, text, number) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_changed(item, text, number) for item in value]
+    return number(value) if isinstance(value, (int, float)) else value
 
 
 def _is_worth_hiding(value: str) -> bool:
@@ -175,6 +225,10 @@ def _spellings(value: str) -> Iterable[str]:
     if "\n" in value:
         forms |= {line.strip() for line in value.splitlines() if len(line.strip()) >= _SHORTEST_LINE}
     return (form for form in forms if len(form) >= _SHORTEST)
+
+
+def _any_of(texts: Collection[str]) -> re.Pattern[str] | None:
+    return re.compile(_alternation(texts)) if texts else None
 
 
 def _alternation(texts: Iterable[str], depth: int = 2) -> str:

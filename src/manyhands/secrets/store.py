@@ -17,6 +17,7 @@ import anyio.to_thread
 from manyhands.errors import InvalidError, NotConfiguredError, UnavailableError
 from manyhands.home import Home
 from manyhands.secrets.encrypted_file import EncryptedFile, Values
+from manyhands.secrets.kinds import is_secret, parts_of
 from manyhands.secrets.redaction import MASK, Redactor, is_mask
 from manyhands.secrets.references import checked_name, expand, has_reference, reference_to
 from manyhands.secrets.system_keyring import SystemKeyring
@@ -74,7 +75,7 @@ class SecretStore:
                 hint = f"Set it before the hub starts, or write ${{{name}:-default}}."
                 raise NotConfiguredError(f"The environment variable {name} is not set.", hint=hint)
             if not _is_public(name, found):
-                self.redactor.register(found)
+                self._note(name, found, referred=True)
             return found
 
         return expand(value, variable, self._required)
@@ -86,6 +87,14 @@ class SecretStore:
             return {name: self.resolve(value, env) for name, value in values.items()}
 
         return await anyio.to_thread.run_sync(work)
+
+    async def reveal(self, values: Mapping[str, str]) -> dict[str, str]:
+        """The same for values that are kept secret as such, whether or not they came by a reference."""
+        found = await self.expand(values)
+        for name, value in found.items():
+            if value == values[name] or is_secret(name, value):
+                self._note(name, value)
+        return found
 
     async def protect(self, name: str, value: str) -> str:
         """What may be written down for a value: itself if it refers to secrets, else a reference to it."""
@@ -123,12 +132,23 @@ class SecretStore:
 
     def _required(self, name: str) -> str:
         # A person may have put it into the keyring by hand, so it is asked for names that we do not know too.
-        value = self._read(name) if name in self._file.read() else self._keyring.get(name)
+        ours = name in self._file.read()
+        value = self._read(name) if ours else self._keyring.get(name)
         if value is None:
             hint = f"Store it with `keyring set manyhands {name}`, or save the server again with the value."
             raise NotConfiguredError(f"There is no secret named {name}.", hint=hint)
-        self.redactor.register(value)
+        if ours:
+            self.redactor.register(value)
+        else:
+            self.redactor.guard(value)
         return value
+
+    def _note(self, name: str, value: str, *, referred: bool = False) -> None:
+        """Keep a value out of what is shown and, if it surely is a secret, out of what anybody gets."""
+        if is_secret(name, value, referred=referred):
+            self.redactor.guard(value, *parts_of(value))
+        else:
+            self.redactor.register(value)
 
     def _read(self, name: str) -> str | None:
         values = self._file.read()

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from shlex import quote
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs
@@ -128,12 +129,12 @@ class SignIn:
             return None
         try:
             url = await self._url(server)
+            account = self._accounts.get(server.id)
+            if account is not None and account.url == url:
+                return await account.grant() is not None
+            return await self._store.load(server.id, url) is not None
         except ManyhandsError:
-            return False  # its address cannot be told now, so nothing is granted for it
-        account = self._accounts.get(server.id)
-        if account is not None and account.url == url:
-            return await account.grant() is not None
-        return await self._store.load(server.id, url) is not None
+            return False  # its address, or what is stored, cannot be read now: nothing is granted for it
 
     # --- signing in and out
 
@@ -220,8 +221,8 @@ class SignIn:
             name=config.name,
             url=account.url,
             transport=config.transport,
-            headers=await self._secrets.expand(config.headers),
-            settings=await self._secrets.expand(config.env),
+            headers=await self._secrets.reveal(config.headers),
+            settings=await self._secrets.reveal(config.env),
             redirect_uri=self.redirect_uri,
             challenge=account.challenge,
             before=await account.grant(),
@@ -235,12 +236,13 @@ class SignIn:
         if _has_own_header(server):
             raise InvalidError(
                 f"Server {name!r} has an Authorization header, which takes the place of a sign-in.",
-                hint=f"Remove it with `manyhands servers edit {name}`, then sign in.",
+                hint=f"Remove it with `manyhands servers edit {quote(name)}`, then sign in.",
             )
         if _has_own_grant(server):
             raise InvalidError(
                 f"Server {name!r} signs in by itself, with its client credentials.",
-                hint=f"Run `manyhands servers reconnect {name}`, or remove OAUTH_GRANT to sign in yourself.",
+                hint=f"Run `manyhands servers reconnect {quote(name)}`, or remove OAUTH_GRANT"
+                " to sign in yourself.",
             )
         if len(self._alive()) >= _MOST_PENDING:
             raise UnavailableError("Too many sign-ins wait to be finished.", hint="Finish one of them first.")

@@ -77,7 +77,7 @@ class GrantStore:
 
     def _register(self, grant: Grant) -> None:
         secret = grant.client.get("client_secret")
-        self._secrets.redactor.register(
+        self._secrets.redactor.guard(
             grant.access_token, grant.refresh_token, grant.earlier_refresh_token, secret
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from manyhands.secrets import SecretStore
@@ -59,30 +59,26 @@ class Targets:
         return StdioTransport(
             _from_home(program),
             args,
-            env=await self._secret_values(config.env),
+            env=await self._secrets.reveal(config.env),
             cwd=_from_home(cwd) or None,
             guardian=self._guardian,
             on_stderr=self._listener(server.id) if self._listener else None,
             shown=self._secrets.redactor.redact(shlex.join(command)),
+            hide=self._secrets.redactor.hide_json,
         )
 
     async def _remote(self, server: Server) -> TransportHandle:
         config = server.config
         url = (await self._secrets.expand({"url": config.url or ""}))["url"]
-        headers = await self._secret_values(config.headers)
+        headers = await self._secrets.reveal(config.headers)
         auth = self._sign_in.auth(server, url)
         if config.transport == "sse":
             from manyhands.servers.transports.sse import SseTransport
 
-            return SseTransport(url, headers=headers, auth=auth)
+            return SseTransport(url, headers=headers, auth=auth, hide=self._secrets.redactor.hide_json)
         from manyhands.servers.transports.http import HttpTransport
 
-        return HttpTransport(url, headers=headers, auth=auth)
-
-    async def _secret_values(self, values: Mapping[str, str]) -> dict[str, str]:
-        found = await self._secrets.expand(values)
-        self._secrets.redactor.register(*(value for name, value in found.items() if value == values[name]))
-        return found
+        return HttpTransport(url, headers=headers, auth=auth, hide=self._secrets.redactor.hide_json)
 
 
 def _from_home(path: str) -> str:

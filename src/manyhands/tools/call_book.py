@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 
 from manyhands.errors import ManyhandsError, ToolFault, UnavailableError
 from manyhands.events import EventBus
+from manyhands.secrets import Redactor
 from manyhands.settings import CurrentSettings
 from manyhands.store.engine import Store, Work
 from manyhands.tools import call_log as rows
@@ -34,7 +35,7 @@ LOGGED_BLOCK = 8192
 EVENT_TEXT = 4000
 FEW = 4
 
-Redact = Callable[[Any], Any]
+T = TypeVar("T")
 
 
 class CallBook:
@@ -46,13 +47,13 @@ class CallBook:
         bus: EventBus,
         settings: CurrentSettings,
         files: ResultFiles,
-        redact: Redact | None = None,
+        redactor: Redactor | None = None,
     ) -> None:
         self._store = store
         self._bus = bus
         self._settings = settings
         self._files = files
-        self._redact = redact
+        self._redactor = redactor or Redactor()
         self._underway: set[str] = set()
         self._untold: dict[str, CallRecord] = {}
 
@@ -109,6 +110,8 @@ class CallBook:
     ) -> tuple[CallRecord, CallRecord]:
         """The record as it is given and as it is logged."""
         outcome = _cleaned(outcome)
+        if record.server_id is None:  # what servers say is free of secrets when it comes in
+            outcome = self._hidden(outcome)
         result = outcome.result
         weight = weigh(result, self._settings.current.result_limit_chars)
         if weight.fits:
@@ -125,27 +128,30 @@ class CallBook:
         small = stand_in(result, weight, record.id, binary_limit=LOGGED_BLOCK)
         return given, self._logged(replace(given, content=small.content))
 
-    def redacted(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Arguments as a record shows them."""
-        if self._redact is None:
-            return arguments
-        shown: dict[str, Any] = self._redact(arguments)
+    def redacted(self, value: T) -> T:
+        """Something of a call, such as its arguments, as it is shown."""
+        shown: T = self._redactor.redact_json(value)
         return shown
 
+    def _hidden(self, outcome: Outcome) -> Outcome:
+        """The outcome without what surely is a secret: nobody gets that, and it is stored nowhere."""
+        result, hide = outcome.result, self._redactor.hide_json
+        clean = replace(result, content=hide(result.content), structured=hide(result.structured))
+        return Outcome(outcome.status, clean)
+
     def _logged(self, record: CallRecord) -> CallRecord:
-        """The record without secrets that the result holds; its arguments hold none."""
-        if self._redact is None:
-            return record
-        result, structured = self._redact(record.result), self._redact(record.structured_content)
+        """The record without anything that may be a secret; its arguments hold none."""
+        redact = self._redactor.redact_json
+        result, structured = redact(record.result), redact(record.structured_content)
         plain = all(block.get("type") == "text" for block in record.content or ())
         if plain and result == record.result and structured == record.structured_content:
             return record
         return replace(
             record,
             result=result,
-            content=self._redact(record.content),
+            content=redact(record.content),
             structured_content=structured,
-            error=self._redact(record.error),
+            error=redact(record.error),
         )
 
     def _publish(self, event: str, record: CallRecord) -> None:

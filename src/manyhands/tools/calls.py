@@ -19,6 +19,7 @@ from manyhands.clock import Clock
 from manyhands.errors import ManyhandsError, NotFoundError, ToolFault
 from manyhands.events import EventBus
 from manyhands.ids import new_id
+from manyhands.secrets import HIDDEN
 from manyhands.settings import CurrentSettings
 from manyhands.tools import outcomes
 from manyhands.tools.arguments import ArgumentChecker, read_arguments
@@ -171,6 +172,8 @@ class CallPipeline:
 
         def publish(event: str, data: dict[str, Any]) -> None:
             self._book.tell_started(record.id)
+            if message := data.get("message"):
+                data = data | {"message": self._book.redacted(message)}
             self._bus.publish(event, data | names, channel_id=record.channel_id)
 
         return publish
@@ -188,6 +191,7 @@ class CallPipeline:
             if not found.listing.enabled:
                 return _disabled(definition), given, logged
             self._checker.check(definition, given)
+            _refuse_hidden(definition, given)
         except ToolFault as error:
             return outcomes.of_fault(str(error), "invalid_arguments"), given, logged
         return None, given, logged
@@ -224,6 +228,26 @@ class CallPipeline:
 
     def _since(self, began: float | None) -> int:
         return 0 if began is None else round((self._clock.monotonic() - began) * 1000)
+
+
+def _refuse_hidden(definition: ToolDefinition, arguments: Mapping[str, Any]) -> None:
+    """What stands in place of a secret would be written over the secret itself."""
+    if definition.annotations.read_only:
+        return
+    if name := next((name for name, value in arguments.items() if _holds(value, HIDDEN)), None):
+        raise ToolFault(
+            f"The argument {name!r} of {definition.full_name} holds {HIDDEN}, which stands in place of"
+            " a secret that is not told. Written back it would destroy the secret.",
+            hint="Leave that part as it is and change only what is around it, or ask a person to do it.",
+        )
+
+
+def _holds(value: Any, text: str) -> bool:
+    if isinstance(value, str):
+        return text in value
+    if isinstance(value, Mapping):
+        return any(_holds(item, text) for item in value.values())
+    return isinstance(value, list) and any(_holds(item, text) for item in value)
 
 
 def _disabled(definition: ToolDefinition) -> Outcome:

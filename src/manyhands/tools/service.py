@@ -17,11 +17,12 @@ from manyhands.events import EventBus
 from manyhands.guardian import Guardian
 from manyhands.home import Home
 from manyhands.paging import DEFAULT_LIMIT, Page
+from manyhands.secrets import Redactor
 from manyhands.settings import CurrentSettings
 from manyhands.store.engine import Store
 from manyhands.tools import call_log as rows
 from manyhands.tools.asking import Permission
-from manyhands.tools.call_book import CallBook, Redact
+from manyhands.tools.call_book import CallBook
 from manyhands.tools.call_log import CallFilter
 from manyhands.tools.call_stats import CallStats, make_span, select_stats
 from manyhands.tools.calls import CallPipeline
@@ -71,7 +72,7 @@ class ToolService:
         source: ToolSource,
         channels: ChannelSource,
         home: Home,
-        redact: Redact | None = None,
+        redactor: Redactor | None = None,
         guardian: Guardian | None = None,
         mounts_of: MountsOf = no_mounts,
     ) -> None:
@@ -101,7 +102,7 @@ class ToolService:
             self._permission,
             self._rulebook,
             self._channels,
-            CallBook(store, bus, settings, self._files, redact),
+            CallBook(store, bus, settings, self._files, redactor),
         )
 
     async def start(self, *, alone: bool = True) -> None:

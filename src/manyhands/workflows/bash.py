@@ -6,7 +6,7 @@ What is too long for a template is on disk in full, and its head goes on with a 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -26,8 +26,11 @@ KEPT = 100_000
 LOGGED = 64_000
 LARGEST = 1_000_000_000
 LONGEST_ARGUMENT = 100_000
+LONGEST_LINE = 16_000_000
 FOR_EVER_S = 366 * 86_400.0
 _QUIET = {"TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
+
+Hide = Callable[[str], str]
 
 
 class _Output:
@@ -78,9 +81,13 @@ async def run_script(
     variables: Mapping[str, str],
     spool: Path,
     guardian: Guardian | None,
+    hide: Hide = str,
     wrap: Wrap | None = None,
 ) -> Outcome:
-    """Run it with bash, which ends at the first command that fails. `wrap`: puts it into a sandbox."""
+    """Run it with bash, which ends at the first command that fails.
+
+    `hide` takes secrets out of its output, `wrap` puts it into a sandbox.
+    """
     output = _Output(spool)
     environment = child_environment({**_QUIET, **variables})
     aside = await _aside(script, spool)
@@ -101,7 +108,9 @@ async def run_script(
         output.close()
         if aside is not None:
             aside.unlink(missing_ok=True)
-    return _outcome(ended, output)
+    if output.path is not None:
+        await anyio.to_thread.run_sync(_hide_in_file, output.path, hide)
+    return _outcome(ended, output, hide)
 
 
 async def _aside(script: str, spool: Path) -> Path | None:
@@ -119,14 +128,26 @@ def _command(script: str, aside: Path | None) -> list[str]:
     return [*options, str(aside)] if aside else [*options, "-c", script]
 
 
-def _outcome(ended: Ended, output: _Output) -> Outcome:
-    log = storable(output.log[-LOGGED:].decode("utf-8", "replace"))
+def _hide_in_file(path: Path, hide: Hide) -> None:
+    """Line by line: it may be larger than the memory."""
+    clean = path.with_suffix(".clean")
+    with (
+        path.open(encoding="utf-8", errors="surrogateescape", newline="") as file,
+        clean.open("w", encoding="utf-8", errors="surrogateescape", newline="") as copy,
+    ):
+        while piece := file.readline(LONGEST_LINE):
+            copy.write(hide(piece))
+    clean.replace(path)
+
+
+def _outcome(ended: Ended, output: _Output, hide: Hide) -> Outcome:
+    log = storable(hide(output.log[-LOGGED:].decode("utf-8", "replace")))
     detail: Json = {"exit_code": ended.exit_code, "log": log, "size": output.size}
     if output.path is not None:
         detail["output_file"] = str(output.path)
     if ended.left_running:
         detail["left_running"] = ended.left_running
-    text = storable(output.text())
+    text = storable(hide(output.text()))
     if ended.exit_code == 0:
         return Outcome(NodeStatus.SUCCESS, text, detail=detail)
     last = log.strip().splitlines()[-1:] or [""]

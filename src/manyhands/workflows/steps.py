@@ -86,6 +86,7 @@ class Hands:
     guardian: Guardian | None
     results: Path
     shelter: Shelter
+    hide: Callable[[str], str]
 
 
 class Steps:
@@ -155,6 +156,7 @@ class Steps:
             variables=variables,
             spool=self._hands.results / f"workflow-{record.key.replace('/', '-')}.txt",
             guardian=self._hands.guardian,
+            hide=self._hands.hide,
             wrap=None if owner else await self._hands.shelter.wrap(run.dir_path, directory),
         )
 

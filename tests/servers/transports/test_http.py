@@ -11,6 +11,7 @@ import httpx2
 import pytest
 from mcp import MCPError
 
+from manyhands.secrets import HIDDEN, Redactor
 from manyhands.servers.transports.http import HttpTransport
 from manyhands.servers.transports.http_client import is_loopback, shown_url
 from manyhands.servers.transports.types import (
@@ -251,3 +252,12 @@ async def test_headers_are_sent_and_secrets_in_a_url_are_not_shown() -> None:
 )
 async def test_what_this_machine_is(url: str, stays_here: bool) -> None:
     assert is_loopback(url) is stays_here
+
+
+async def test_secrets_are_hidden_in_what_a_server_says(server: OddServer) -> None:
+    known = Redactor()
+    known.guard("hunter2-hunter2")
+    transport = HttpTransport(server.url(), hide=known.hide_json)
+    async with connected(transport) as client:
+        said = await client.call_tool("echo", {"text": "it is hunter2-hunter2"})
+    assert text(said) == f"it is {HIDDEN}"

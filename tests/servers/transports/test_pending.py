@@ -7,11 +7,13 @@ from typing import Any
 from mcp.types import (
     ErrorData,
     JSONRPCError,
+    JSONRPCMessage,
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
 )
 
+from manyhands.secrets import HIDDEN, Redactor
 from manyhands.servers.transports.pending import PendingRequests
 
 
@@ -95,3 +97,21 @@ def test_requests_that_are_never_answered_do_not_pile_up() -> None:
     for number in range(20_000):
         pending.sent(request(number))
     assert len(failed(pending, None)) <= 10_000
+
+
+def test_secrets_are_hidden_in_whatever_arrives() -> None:
+    known = Redactor()
+    known.guard("hunter2-hunter2")
+    pending = PendingRequests(known.hide_json)
+    said = {"text": "it is hunter2-hunter2"}
+    error = ErrorData(code=1, message="hunter2-hunter2", data=said)
+    arrived: list[JSONRPCMessage] = [
+        JSONRPCResponse(jsonrpc="2.0", id=1, result=said),
+        JSONRPCError(jsonrpc="2.0", id=2, error=error),
+        JSONRPCNotification(jsonrpc="2.0", method="notifications/message", params=said),
+        request(3, "sampling/createMessage", **said),
+    ]
+    for message in arrived:
+        shown = pending.received(message).model_dump_json()
+        assert HIDDEN in shown
+        assert "hunter2" not in shown

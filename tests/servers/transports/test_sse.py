@@ -10,6 +10,7 @@ from mcp import MCPError
 from mcp.types import CONNECTION_CLOSED
 
 from manyhands.errors import NeedsAuthError, UnavailableError
+from manyhands.secrets import HIDDEN, Redactor
 from manyhands.servers.transports.sse import SseTransport
 from manyhands.servers.transports.types import BAD_ANSWER, FRAME_TOO_LARGE, TRANSPORT_FAILED, Unauthorized
 from tests.servers.transports.odd_http import OddServer, connected, running_odd_server, text
@@ -117,3 +118,12 @@ async def test_malformed_tools_do_not_hide_the_others(server: OddServer) -> None
     async with connected(transport) as client:
         assert [tool.name for tool in (await client.list_tools()).tools] == ["bare", "good"]
     assert [repair.item for repair in transport.diagnostics().repairs] == ["tool bare"]
+
+
+async def test_secrets_are_hidden_in_what_a_server_says(server: OddServer) -> None:
+    known = Redactor()
+    known.guard("hunter2-hunter2")
+    transport = SseTransport(server.url("/sse"), hide=known.hide_json)
+    async with connected(transport) as client:
+        said = await client.call_tool("echo", {"text": "it is hunter2-hunter2"})
+    assert text(said) == f"it is {HIDDEN}"

@@ -1,5 +1,5 @@
-"""Which requests of a connection wait for an answer, so that a lost answer can be told to whom it belongs and
-the answer to a list request can be mended before the SDK judges it.
+"""Which requests of a connection wait for an answer, so that a lost answer can be told to whom it belongs,
+and what is done to a message before the SDK sees it: secrets are hidden, the answer to a list request mended.
 
 Shared by all transports; `WatchedRead` and `WatchedWrite` put it between the SDK and streams of the SDK's.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mcp.shared.message import SessionMessage
 from mcp.types import (
@@ -29,6 +29,14 @@ from manyhands.servers.types import Repair
 if TYPE_CHECKING:
     from mcp.client._transport import ReadStream, WriteStream
 
+Hide = Callable[[Any], Any]
+
+
+def unchanged(value: Any) -> Any:
+    """The same value: nothing is to be hidden."""
+    return value
+
+
 _PROTOCOL_KEY = "io.modelcontextprotocol/protocolVersion"
 _MOST_PENDING = 10_000
 _MOST_REPAIRS = 1_000
@@ -42,9 +50,13 @@ class _Listing:
 
 
 class PendingRequests:
-    """The requests under way on one connection, and what was mended in the listings it received."""
+    """The requests under way on one connection, and what was mended in the listings it received.
 
-    def __init__(self) -> None:
+    `hide` takes secrets out of JSON: whatever a server says, it says nothing that we gave it to keep.
+    """
+
+    def __init__(self, hide: Hide = unchanged) -> None:
+        self._hide = hide
         self._waiting: dict[RequestId, _Listing | None] = {}
         self._repairs: dict[str, list[Repair]] = {}
 
@@ -63,16 +75,21 @@ class PendingRequests:
             self._pop((message.params or {}).get("requestId"))
 
     def received(self, message: JSONRPCMessage) -> JSONRPCMessage:
-        """Take note of a message that arrived, and mend it if it answers a list request."""
+        """Take note of a message. It comes back without secrets, and mended if it is a listing."""
         if isinstance(message, JSONRPCResponse):
+            message.result = self._hide(message.result)
             if listing := self._pop(message.id):
                 message.result = self._mended(listing, message.result)
         elif isinstance(message, JSONRPCError):
+            message.error.message = self._hide(message.error.message)
+            message.error.data = self._hide(message.error.data)
             if message.id is None and len(self._waiting) == 1:
                 # The server could not tell what it answers; there is only one thing that it can be.
                 message.id = next(iter(self._waiting))
             if message.id is not None:
                 self._pop(message.id)
+        else:
+            message.params = self._hide(message.params)
         return message
 
     def failed(self, request_id: RequestId | None, code: int, text: str) -> list[JSONRPCError]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import httpx2
 
 from manyhands.servers.transports.http_client import HttpListener, IsolatingClient, shown_url
-from manyhands.servers.transports.pending import PendingRequests
+from manyhands.servers.transports.pending import Hide, PendingRequests, unchanged
 from manyhands.servers.transports.types import DEFAULT_MAX_FRAME, TransportDiagnostics, Unauthorized
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class RemoteTransport(ABC):
     """One session with one endpoint; not to be entered twice.
 
     `unauthorized` holds the last refusal, `stale` whether the server has dropped our session; whoever owns
-    the connection acts on them.
+    the connection acts on them. `hide` takes secrets out of whatever the server says.
     """
 
     def __init__(
@@ -34,6 +34,7 @@ class RemoteTransport(ABC):
         headers: Mapping[str, str] | None = None,
         auth: httpx2.Auth | None = None,
         max_frame: int = DEFAULT_MAX_FRAME,
+        hide: Hide = unchanged,
     ) -> None:
         self.unauthorized: Unauthorized | None = None
         self.stale = False
@@ -43,7 +44,7 @@ class RemoteTransport(ABC):
         self._headers = headers or {}
         self._auth = auth
         self._max_frame = max_frame
-        self._pending = PendingRequests()
+        self._pending = PendingRequests(hide)
         self._garbage = 0
         self._problem: str | None = None
         self._began = time.monotonic()
