@@ -18,13 +18,16 @@ _SECRET = frozenset(
 )
 # Names that are used for plain words as well: `AUTH=required`, `KEY=name`.
 _OFTEN_SECRET = frozenset({"auth", "cookie", "key", "pass", "pat", "session", "signature"})
-# `TOKEN_LIMIT`, `AUTH_URL`, `ACCESS_KEY_ID`: about a secret, and none.
-_ABOUT = frozenset(
-    {"algorithm", "budget", "count", "dir", "directory", "email", "enabled", "endpoint", "expiry", "file"}
+# `TOKEN_LIMIT`, `ACCESS_KEY_ID`: about a secret, and none; `ROOT_PASSWORD`: the last word says what it is.
+_SETTING = frozenset(
+    {"algorithm", "budget", "count", "dir", "directory", "email", "enabled", "expiry", "file"}
     | {"format", "header", "host", "id", "issuer", "length", "limit", "max", "method", "min", "mode", "name"}
     | {"path", "port", "prefix", "provider", "region", "root", "scope", "scopes", "size", "timeout", "ttl"}
-    | {"type", "uri", "url", "user", "username", "version"}
+    | {"type", "user", "username", "version"}
 )
+# An address may have a secret in it, as those of webhooks do.
+_ADDRESS = frozenset({"endpoint", "uri", "url"})
+_TELLING = _SECRET | _OFTEN_SECRET | _SETTING | _ADDRESS
 # What people refer to by a variable although anybody may know it.
 _KNOWN = frozenset(
     {"account", "branch", "bucket", "database", "db", "domain", "env", "environment", "home", "lang", "level"}
@@ -50,13 +53,16 @@ def is_secret(name: str, value: str, *, referred: bool = False) -> bool:
     value = value.strip()
     if any(True for _ in parts_of(value)):
         return True
-    words = {word.lower() for word in _WORD.findall(name)}
-    if words & _ABOUT:
+    words = [word.lower() for word in _WORD.findall(name)]
+    telling = next((word for word in reversed(words) if word in _TELLING), "")
+    if telling in _SETTING:
         return False
     random, place = _looks_random(value), _PLACE.fullmatch(value) is not None
-    if words & _SECRET:
+    if telling in _ADDRESS:
+        return random and not place
+    if not _SECRET.isdisjoint(words):
         return random or not (place or _is_short_number(value))
-    suspect = bool(words & _OFTEN_SECRET) or (referred and not words & _KNOWN)
+    suspect = telling in _OFTEN_SECRET or (referred and _KNOWN.isdisjoint(words))
     return not place and (random or (suspect and not _is_plain(value)))
 
 
