@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from secrets import token_urlsafe
 
 from bench.report import Report, p50, progress
 
@@ -22,6 +23,8 @@ PER_ROUND = 100
 IN_FLIGHT = 64
 BURST = 640
 BIG = 30_000_000
+SECRETS = 5
+"""Values that are looked for in whatever the server says."""
 
 Call = Callable[[str, dict[str, object]], Awaitable[object]]
 
@@ -153,6 +156,7 @@ async def _hub(transport: str) -> AsyncIterator[Call]:
         )
         with tempfile.TemporaryDirectory() as home:
             async with Hub(home=home) as hub:
+                hub.secrets.redactor.guard(*(token_urlsafe(32) for _ in range(SECRETS)))
                 outcome = await hub.servers.save(config)
                 assert outcome.ok, outcome.error
 
