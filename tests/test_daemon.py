@@ -299,7 +299,7 @@ def test_the_token_is_in_no_log(start: Start, home: Home) -> None:
     daemon.end()
     assert daemon.process.stderr is not None
     logged = daemon.process.stderr.read() + (home.logs / "manyhands.log").read_text()
-    assert "ready at" in logged
+    assert " serves " in logged
     assert daemon.token not in logged
 
 

@@ -162,15 +162,25 @@ def test_another_failure_shows_its_last_lines_and_where_the_rest_is(
     assert "no room" in (checkout / "log").read_text()
 
 
-def test_settings_of_pip_reach_uv_unless_it_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_CONFIG_FILE", "SSL_CERT_FILE"):
+def test_settings_of_pip_reach_uv_and_node_unless_they_have_some(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in (
+        "UV_DEFAULT_INDEX",
+        "UV_INDEX_URL",
+        "UV_CONFIG_FILE",
+        "SSL_CERT_FILE",
+        "NODE_EXTRA_CA_CERTS",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", "/nonexistent")
     monkeypatch.setenv("PIP_INDEX_URL", "https://index.example/simple")
     monkeypatch.setenv("PIP_CERT", "/certificates.pem")
-    expected = {"UV_DEFAULT_INDEX": "https://index.example/simple", "SSL_CERT_FILE": "/certificates.pem"}
-    assert packages.index_settings() == expected
+    certificates = {"SSL_CERT_FILE": "/certificates.pem", "NODE_EXTRA_CA_CERTS": "/certificates.pem"}
+    assert packages.index_settings() == {"UV_DEFAULT_INDEX": "https://index.example/simple", **certificates}
     monkeypatch.setenv("UV_INDEX_URL", "https://other.example/simple")
+    assert packages.index_settings() == certificates
+    monkeypatch.setenv("NODE_EXTRA_CA_CERTS", "/own.pem")
     assert packages.index_settings() == {"SSL_CERT_FILE": "/certificates.pem"}
 
 

@@ -379,10 +379,10 @@ def test_a_page_works_as_it_is_written(name: str, tmp_path: Path, monkeypatch: p
         # Whoever works on this may have a model server; the pages show what there is without one.
         line.ok("settings", "set", "model_discovery", "false")
         usual = {USUAL_ADDRESS: address.partition("/?")[0], USUAL_HOME: str(line.home)}
-        output = ""
+        output, directory = "", tmp_path
         for block in page(name).blocks:
             if block.language in RUNNERS and block.runs:
-                output = run_block(block, usual, line, tmp_path)
+                output, directory = run_block(block, usual, line, directory)
             elif block.language == "text" and output:
                 for expected in block.text.splitlines():
                     assert shows(output, expected), f"{expected!r} is not in\n{output}"
@@ -391,9 +391,11 @@ def test_a_page_works_as_it_is_written(name: str, tmp_path: Path, monkeypatch: p
 RUNNERS = {"sh": ("bash", "-euo", "pipefail", "-c"), "python": (sys.executable, "-c")}
 
 
-def run_block(block: Block, usual: Mapping[str, str], line: CommandLine, directory: Path) -> str:
-    """Run it with this daemon in place of the usual one."""
-    text = block.text
+def run_block(block: Block, usual: Mapping[str, str], line: CommandLine, directory: Path) -> tuple[str, Path]:
+    """Run it with this daemon in place of the usual one; also tells where that leaves the reader."""
+    text, left = block.text, line.home.parent / "left-in"
+    if block.language == "sh":
+        text = f"trap 'pwd > {left}' EXIT\n{text}"
     for written, real in usual.items():
         text = text.replace(written, real)
     ran = subprocess.run(
@@ -408,7 +410,7 @@ def run_block(block: Block, usual: Mapping[str, str], line: CommandLine, directo
         check=False,
     )
     assert ran.returncode == 0, f"{text}\n{ran.stdout}"
-    return ran.stdout
+    return ran.stdout, Path(left.read_text().strip()) if left.exists() else directory
 
 
 def shows(output: str, expected: str) -> bool:

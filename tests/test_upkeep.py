@@ -128,6 +128,18 @@ async def test_large_results_go_by_size_the_oldest_first(
     assert [path.exists() for path in paths] == [False, False, True]
 
 
+async def test_the_files_of_one_result_count_as_one_and_go_together(
+    upkeep: Upkeep, home: Home, clock: FakeClock, settings: SettingsService
+) -> None:
+    for age in (2, 1):
+        keep_result(home, f"call_{age}.txt", age, 1000, clock.now())
+        keep_result(home, f"call_{age}.json", age, 100, clock.now())
+    assert (await upkeep.measure()).results_count == 2
+    await settings.patch({"retention_results_bytes": 1500})
+    assert (await upkeep.clean()).results == 1
+    assert sorted(path.name for path in home.results.iterdir()) == ["call_1.json", "call_1.txt"]
+
+
 async def test_attachments_go_when_no_message_carries_them_any_more(
     upkeep: Upkeep, store: Store, home: Home, clock: FakeClock
 ) -> None:

@@ -8,8 +8,8 @@ from tooling.running import step
 
 
 def index_settings() -> dict[str, str]:
-    """pip's index and certificates for uv, which reads no settings of pip, unless it has some of its own."""
-    wanted = {"UV_DEFAULT_INDEX": "index-url", "SSL_CERT_FILE": "cert"}
+    """pip's index and certificates for uv and Node, which read no settings of pip, unless they have some."""
+    wanted = {"UV_DEFAULT_INDEX": "index-url", "SSL_CERT_FILE": "cert", "NODE_EXTRA_CA_CERTS": "cert"}
     config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config", "uv", "uv.toml")
     if {"UV_INDEX_URL", "UV_CONFIG_FILE"} & os.environ.keys() or config.exists():
         del wanted["UV_DEFAULT_INDEX"]
@@ -50,4 +50,4 @@ def install_lock(name: str, what: str) -> None:
 
 
 def npm(where: Path, title: str, *arguments: str) -> None:
-    step(title, tool("npm"), *arguments, "--no-audit", "--no-fund", cwd=where)
+    step(title, tool("npm"), *arguments, "--no-audit", "--no-fund", cwd=where, settings=index_settings())

@@ -118,8 +118,8 @@ def explain(title: str, code: int, lines: list[str]) -> str:
     if any(sign in output.lower() for sign in UNREACHABLE):
         return (
             f"{title} failed because the package registry could not be reached; check the network"
-            " (HTTPS_PROXY, SSL_CERT_FILE, your pip, uv or npm index settings) and run the same command"
-            f" again. All of its output: {LOG}"
+            " (HTTPS_PROXY, SSL_CERT_FILE, NODE_EXTRA_CA_CERTS, your pip, uv or npm settings) and run the"
+            f" same command again. All of its output: {LOG}"
         )
     sys.stderr.write("".join(lines[-20:]))
     return f"{title} failed with exit code {code}; its last lines are above, all of them in {LOG}"

@@ -347,8 +347,9 @@ def _restore_database(staging: Path, url: str) -> None:
 def _notes(home: Home, manifest: Mapping[str, Any]) -> tuple[str, ...]:
     has_secrets = home.secrets_file.name in manifest["entries"]
     if has_secrets and not home.secrets_key_file.exists() and "MANYHANDS_SECRETS_KEY" not in os.environ:
-        key = home.secrets_key_file
-        return (f"The secrets came without their key: put the old {key} back, or save the servers again.",)
+        key, kept = home.secrets_key_file, home.secrets_file
+        instead = f"or move {kept} away, save the secrets again and sign in again"
+        return (f"The secrets came without their key: put the old {key} back, {instead}.",)
     return ()
 
 

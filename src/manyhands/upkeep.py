@@ -32,6 +32,7 @@ EVERY_S = 6 * 3600.0
 CHUNK = 500
 RENEW_EVERY = 1000
 _ABANDONED = timedelta(days=1)
+_PARTIAL = ".partial"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,20 @@ class Cleaned:
 
     def __bool__(self) -> bool:
         return any(astuple(self))
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """The files of one large result, which come and go together."""
+
+    paths: tuple[Path, ...]
+    changed: float
+    size: int
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it is still being written."""
+        return self.paths[0].name.endswith(_PARTIAL)
 
 
 class Upkeep:
@@ -114,12 +129,12 @@ class Upkeep:
     async def measure(self) -> Kept:
         """How much there is now."""
         calls, kept_events, oldest = await self._store.read(_counts)
-        results = await anyio.to_thread.run_sync(lambda: [size for _, _, size in _files(self._home.results)])
+        results = await anyio.to_thread.run_sync(_results, self._home.results)
         logs = await anyio.to_thread.run_sync(log_size, self._home.logs)
         usage = await anyio.to_thread.run_sync(shutil.disk_usage, self._home.path)
         return Kept(
             database=await self._store.size(),
-            results=sum(results),
+            results=sum(result.size for result in results),
             logs=logs,
             disk_free=usage.free,
             disk_total=usage.total,
@@ -189,19 +204,35 @@ def _clean_results(directory: Path, settings: Settings, now: datetime) -> int:
     old = now.timestamp() - settings.retention_results_days * 86_400
     abandoned = (now - _ABANDONED).timestamp()
     removed, left = 0, []
-    for path, changed, size in sorted(_files(directory), key=lambda file: file[1]):
-        if changed < old or (path.suffix == ".partial" and changed < abandoned):
-            path.unlink(missing_ok=True)
+    for result in sorted(_results(directory), key=lambda one: one.changed):
+        if result.changed < old or (result.is_partial and result.changed < abandoned):
+            _remove(result.paths)
             removed += 1
         else:
-            left.append((path, size))
-    surplus = sum(size for _, size in left) - settings.retention_results_bytes
-    for path, size in left:
+            left.append(result)
+    surplus = sum(result.size for result in left) - settings.retention_results_bytes
+    for result in left:
         if surplus <= 0:
             break
-        path.unlink(missing_ok=True)
-        removed, surplus = removed + 1, surplus - size
+        _remove(result.paths)
+        removed, surplus = removed + 1, surplus - result.size
     return removed
+
+
+def _results(directory: Path) -> list[_Result]:
+    """Each large result with all of its files: its text, and what else belongs to it."""
+    parts: dict[str, list[tuple[Path, float, int]]] = {}
+    for file in _files(directory):
+        name = file[0].name
+        parts.setdefault(name if name.endswith(_PARTIAL) else name.partition(".")[0], []).append(file)
+    return [
+        _Result(
+            tuple(path for path, _, _ in files),
+            max(changed for _, changed, _ in files),
+            sum(size for _, _, size in files),
+        )
+        for files in parts.values()
+    ]
 
 
 def _files(directory: Path) -> Iterator[tuple[Path, float, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,3 +88,9 @@ async def served(app: FastAPI, hub: Hub) -> AsyncIterator[Served]:
             yield Served(f"http://127.0.0.1:{port}", hub.home.token(), app)
             app.state.crowds.close()
             server.stop()
+
+
+def appear(path: Path) -> None:
+    """Wait until another process has made the file."""
+    while not path.exists():
+        time.sleep(0.01)

@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.to_thread
 import httpx2
 import pytest
 
-from tests.api.conftest import HAND
+from tests.api.conftest import HAND, Served, appear
 
 pytestmark = pytest.mark.anyio
 
@@ -120,6 +122,26 @@ async def test_a_server_can_be_tried_before_it_is_saved(client: httpx2.AsyncClie
     saved = (await client.post("/api/servers/test", json={"id": server["id"]})).json()
     assert saved["ok"]
     assert (await client.post("/api/servers/test", json={"id": "x"})).status_code == 422
+
+
+async def test_a_client_that_hangs_up_ends_its_trial_of_a_server(served: Served, tmp_path: Path) -> None:
+    mute = (
+        "import pathlib, sys; pathlib.Path('begun').touch(); sys.stdin.read(); pathlib.Path('ended').touch()"
+    )
+    body = {"name": "mute", "command": sys.executable, "args": ["-c", mute], "cwd": str(tmp_path)}
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+
+            async def ask() -> None:
+                async with httpx2.AsyncClient(headers=served.headers, timeout=None) as asking:
+                    await asking.post(
+                        f"{served.url}/api/servers/test", json={**body, "connect_timeout": 600_000}
+                    )
+
+            group.start_soon(ask)
+            await anyio.to_thread.run_sync(appear, tmp_path / "begun")
+            group.cancel_scope.cancel()
+        await anyio.to_thread.run_sync(appear, tmp_path / "ended")
 
 
 async def test_the_json_of_other_clients_is_taken_over_and_given_back(client: httpx2.AsyncClient) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 
 from manyhands.hub import Hub
 from manyhands.tools import call_log
-from tests.api.conftest import HAND, HAND_SERVER, Served
+from tests.api.conftest import HAND, HAND_SERVER, Served, appear
 
 pytestmark = pytest.mark.anyio
 
@@ -164,12 +163,6 @@ async def test_a_native_tool_works_in_the_directory_of_its_channel(
         client, server="native", tool="read_file", arguments={"path": "note.txt"}, channel_id=channel["id"]
     )
     assert same["result"] == record["result"]
-
-
-def appear(path: Path) -> None:
-    """Wait until another process has made the file."""
-    while not path.exists():
-        time.sleep(0.01)
 
 
 @pytest.mark.requirement("L12")

@@ -13,7 +13,7 @@ from anyio.abc import TaskGroup
 
 from manyhands.approvals.service import ApprovalService
 from manyhands.approvals.types import Answer, Approval, ApprovalState, Question
-from manyhands.errors import ConflictError, NotFoundError
+from manyhands.errors import ConflictError, InvalidError, NotFoundError
 from manyhands.events import Event, EventBus
 from manyhands.settings import Settings
 from manyhands.store.engine import Store
@@ -107,6 +107,18 @@ async def test_a_question_waits_in_the_inbox_until_it_is_answered(inbox: Inbox) 
     assert asker.answer == Answer(ApprovalState.APPROVED, "session", {"name": "x"})
     assert (await inbox.service.list(ApprovalState.PENDING)).items == []
     assert (await inbox.service.get(approval_id)).answer == asker.answer
+
+
+async def test_data_that_cannot_be_used_is_refused_and_the_question_goes_on_waiting(inbox: Inbox) -> None:
+    question = replace(QUESTION, check=lambda given: None if given == {"age": 36} else "age: is missing")
+    async with anyio.create_task_group() as group:
+        asker = inbox.asks(group, question)
+        [approval_id] = await inbox.pending()
+        with pytest.raises(InvalidError, match="age: is missing"):
+            await inbox.service.answer(approval_id, True, response={})
+        assert (await inbox.service.get(approval_id)).state is ApprovalState.PENDING
+        await inbox.service.answer(approval_id, True, response={"age": 36})
+    assert asker.answer == Answer(ApprovalState.APPROVED, response={"age": 36})
 
 
 async def test_a_refusal_is_an_answer_with_a_reason(inbox: Inbox) -> None:

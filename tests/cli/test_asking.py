@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from manyhands.cli.asking import answer_here, field_options, parse_field, show_card
+from manyhands.errors import InvalidError
 
 COLOURS = {"type": "string", "enum": ["red", "blue"], "enumNames": ["Red", "Blue"]}
 TITLED = {"type": "string", "oneOf": [{"const": "r", "title": "Red"}, {"const": "b", "title": "Blue"}]}
@@ -113,6 +114,21 @@ def test_the_exact_arguments_are_on_the_card(capsys: pytest.CaptureFixture[str])
     assert "it says of itself that it is destructive" in shown
 
 
+def test_what_changed_of_a_tool_is_on_the_card_line_by_line(capsys: pytest.CaptureFixture[str]) -> None:
+    detail = {"arguments": {}, "reason": "it has changed", "diff": "@@ -1 +1 @@\n-a\n+b"}
+    show_card({"id": "approval_1", "kind": "tool", "title": "Run add of pin?", "detail": detail})
+    assert capsys.readouterr().err.endswith("asks because  it has changed\n  @@ -1 +1 @@\n  -a\n  +b\n")
+
+
+def test_what_a_projects_servers_would_run_is_on_the_card(capsys: pytest.CaptureFixture[str]) -> None:
+    local = {"name": "a", "transport": "stdio", "command": "uvx", "args": ["x y"], "env": {"K": "••••••"}}
+    remote = {"name": "b", "transport": "http", "url": "http://127.0.0.1/mcp"}
+    detail = {"servers": [{**local, "change": "new"}, remote]}
+    show_card({"id": "approval_1", "kind": "tool", "title": "Start servers?", "detail": detail})
+    shown = capsys.readouterr().err.splitlines()
+    assert shown[-3:] == ["  a  uvx 'x y' (new)", '    env  {"K": "••••••"}', "  b  http://127.0.0.1/mcp"]
+
+
 @pytest.mark.parametrize(("typed", "decision"), [("e", "approve"), ("n", "reject")])
 def test_an_address_is_shown_whole_before_anything_opens(
     typed: str, decision: str, capsys: pytest.CaptureFixture[str]
@@ -127,9 +143,25 @@ def test_an_address_is_shown_whole_before_anything_opens(
     assert asked(approval, typed + "\n") == {"decision": decision}
 
 
-def asked(approval: dict[str, Any], typed: str) -> Any:
+class Strict(Recorder):
+    """Stands for a hub that takes no other name than Ada."""
+
+    def request(self, method: str, path: str, body: Any = None, **more: Any) -> Any:
+        if body["response"] != {"name": "Ada"}:
+            raise InvalidError("name: is not known")
+        return super().request(method, path, body, **more)
+
+
+def test_a_form_whose_data_is_refused_is_asked_for_again() -> None:
+    schema = {"properties": {"name": {"type": "string"}}, "required": ["name"]}
+    approval = {"id": "approval_1", "kind": "elicitation", "title": "t", "detail": {"schema": schema}}
+    sent = asked(approval, "y\nBob\ny\nAda\n", hub=Strict())
+    assert sent == {"decision": "approve", "response": {"name": "Ada"}}
+
+
+def asked(approval: dict[str, Any], typed: str, hub: Recorder | None = None) -> Any:
     """What is sent when the person types this."""
-    hub = Recorder()
+    hub = hub or Recorder()
 
     @click.command()
     def answer() -> None:

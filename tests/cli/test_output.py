@@ -8,7 +8,15 @@ from collections.abc import Sequence
 import pytest
 
 from manyhands.cli import output
-from manyhands.cli.output import Column, human_duration, human_size, print_fields, print_json, print_table
+from manyhands.cli.output import (
+    Column,
+    human_duration,
+    human_size,
+    print_fields,
+    print_json,
+    print_table,
+    report,
+)
 from manyhands.cli.terminal import width_of
 
 COLUMNS = (Column("NAME"), Column("COUNT", right=True), Column("TEXT", flexible=True))
@@ -56,6 +64,34 @@ def test_a_cell_cannot_break_the_table(capsys: pytest.CaptureFixture[str]) -> No
 def test_fields_that_are_empty_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     print_fields([("status", "fine"), ("error", ""), ("env", "A=1\nB=2")])
     assert capsys.readouterr().out == "status  fine\nenv     A=1\n        B=2\n"
+
+
+def test_on_a_terminal_words_are_not_cut_at_the_edge(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "columns", lambda _=None: 30)
+    print_fields([("problem", "it could not be started at all")])
+    report("error:", "it could not be started at all; see https://example.com/a-long-address")
+    out, err = capsys.readouterr()
+    assert out == "problem  it could not be\n         started at all\n"
+    assert err.splitlines() == [
+        "error: it could not be started",
+        "       at all; see",
+        "       https://example.com/a-long-address",
+    ]
+
+
+def test_a_command_in_a_text_stays_on_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "columns", lambda _=None: 30)
+    report("error:", "It is disabled. Run `servers enable 'a b'` first, or `down` it's done.")
+    assert capsys.readouterr().err.splitlines() == [
+        "error: It is disabled. Run",
+        "       `servers enable 'a b'`",
+        "       first, or `down` it's",
+        "       done.",
+    ]
 
 
 def test_json_is_whole_and_readable(capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,6 +72,28 @@ def test_a_tool_that_is_allowed_needs_no_approval(talk: Talk) -> None:
     made.unlink()
 
 
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [
+        ("echo", "matches no tool: a server's tool needs its full name. Give mcp__hand__echo."),
+        ("eco", "matches no tool. `manyhands tools list` shows the names."),
+    ],
+)
+def test_a_pattern_that_can_allow_nothing_is_refused_before_the_run(
+    talk: Talk, pattern: str, told: str
+) -> None:
+    ran = talk.run("write it", "--allow", pattern)
+    assert (ran.code, ran.out, ran.err) == (1, "", f"error: --allow {pattern} {told}\n")
+
+
+def test_a_pattern_for_a_server_that_is_not_known_yet_is_told_and_the_run_goes_on(talk: Talk) -> None:
+    talk.model.says("Yes.")
+    ran = talk.run("is it so?", "--allow", "mcp__later__*", "--allow", "mcp__hand__*")
+    assert ran.code == 0
+    assert ran.err.startswith("warning: --allow mcp__later__* matches no tool that is known now.")
+    assert "mcp__hand" not in ran.err
+
+
 def test_an_attached_file_reaches_the_model(talk: Talk) -> None:
     talk.model.says("Milk.")
     ran = talk.run("what shall I buy?", "--attach", "notes.txt", "--attach", "./notes.txt")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from manyhands.cli.server_view import report_outcome, server_fields
+from manyhands.errors import UnavailableError
 
 SERVER: dict[str, Any] = {
     "id": 1,
@@ -26,6 +27,13 @@ def test_which_attempt_of_how_many_has_failed_is_shown() -> None:
     tried = {**SERVER, "attempt": 3, "attempts_max": 8}
     assert dict(server_fields(tried))["status"] == "connecting (attempt 3 of 8 has failed)"
     assert dict(server_fields({**tried, "status": "connected", "error": None}))["status"] == "connected"
+
+
+@pytest.mark.parametrize("status", ["error", "needs_auth"])
+def test_the_command_in_a_hint_can_be_copied(status: str) -> None:
+    server = {**SERVER, "name": "my docs", "status": status}
+    with pytest.raises(UnavailableError, match=r"`manyhands servers \w+ 'my docs'`"):
+        report_outcome({"ok": False, "server": server}, as_json=False)
 
 
 @pytest.mark.requirement("L10")

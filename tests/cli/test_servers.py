@@ -214,6 +214,22 @@ def test_one_entry_is_added_from_json(served: CommandLine) -> None:
         served.ok("servers", "remove", "single")
 
 
+@pytest.mark.parametrize("names", [["other"], ["single", "other"], []])
+def test_only_the_server_that_is_named_is_added_from_json(served: CommandLine, names: list[str]) -> None:
+    before = served.ok("servers", "list", "--json").json
+    described = {"mcpServers": {one: {"command": "x"} for one in names}}
+    ran = served("servers", "add-json", "single", json.dumps(described))
+    assert ran.code == 1
+    assert "and not single alone. Give its entry alone" in ran.err
+    assert [one["id"] for one in served.ok("servers", "list", "--json").json] == [one["id"] for one in before]
+
+
+def test_a_header_is_not_for_a_command(served: CommandLine) -> None:
+    ran = served("servers", "add", "single", "--header", "A=b", "--", *HAND)
+    assert ran.code == 2
+    assert "--header goes with --url" in ran.err
+
+
 def test_without_servers_the_list_says_how_to_add_one(cli: CommandLine) -> None:
     ran = cli.ok("servers", "list")
     assert "manyhands servers add" in ran.out

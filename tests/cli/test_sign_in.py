@@ -101,6 +101,28 @@ async def test_a_wrong_paste_is_refused_in_one_line(line: CommandLine, docs: Aut
     assert "Traceback" not in err
 
 
+async def test_a_sign_in_that_the_person_refuses_in_the_browser_ends_the_wait(
+    line: CommandLine, docs: AuthorizationServer
+) -> None:
+    docs.consents = False
+    await run(line, "servers", "add", "docs", "--url", docs.mcp)
+    process, address = await started(line)
+    async with httpx2.AsyncClient(trust_env=False, follow_redirects=True) as browser:
+        await browser.get(address)
+    _, err = await anyio.to_thread.run_sync(partial(process.communicate, timeout=ENOUGH_S))
+    assert process.returncode == 1
+    assert err.splitlines()[-1].startswith("error: The sign-in was refused: The person said no.")
+
+
+async def test_without_a_daemon_the_address_is_asked_for(docs: AuthorizationServer, tmp_path: Path) -> None:
+    line = CommandLine(tmp_path / "home")
+    await run(line, "servers", "add", "docs", "--url", docs.mcp)
+    ran = await run(line, "servers", "login", "docs", stdin="")
+    assert ran.code == 1
+    assert "copy that address" in ran.err
+    assert "error: Nothing was pasted. Paste the whole address" in ran.err
+
+
 async def test_a_wait_without_a_browser_ends_and_says_what_to_do(
     line: CommandLine, docs: AuthorizationServer
 ) -> None:

@@ -38,6 +38,13 @@ def test_a_native_tool_keeps_its_policy_as_a_rule(served: CommandLine, tmp_path:
     assert effect_of(served, "write_file", *here) == before
 
 
+def test_a_rule_is_removed_by_the_end_of_its_id(served: CommandLine) -> None:
+    rule = served.ok("tools", "rules", "add", "ask", "--server", "hand", "--json").json
+    failed = served("tools", "rules", "remove", "…nothing")
+    assert "No rule has an id that ends in nothing." in failed.err
+    assert served.ok("tools", "rules", "remove", f"…{rule['id'][-8:]}").out == f"✓ {rule['id']} is removed\n"
+
+
 def test_why_names_the_rule_that_decides_once(served: CommandLine) -> None:
     rule = served.ok("tools", "rules", "add", "ask", "--server", "hand", "--tool", "echo", "--json").json
     try:

@@ -89,6 +89,12 @@ def test_why_tells_the_reason_and_what_a_call_would_meet(served: CommandLine) ->
     assert ran.err.count("\n") == 1
 
 
+def test_the_tools_of_a_server_that_is_not_there_are_no_empty_list(served: CommandLine) -> None:
+    ran = served("tools", "list", "--server", "nowhere")
+    assert ran.code == 1
+    assert "There is no server nowhere." in ran.err
+
+
 def test_search_finds_a_tool_by_what_it_does(served: CommandLine) -> None:
     assert served.ok("tools", "search", "says", "told", "--json").json[0]["fullName"] == ECHO
     assert ECHO in served.ok("tools", "search", "says told").out

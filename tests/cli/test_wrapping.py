@@ -24,3 +24,9 @@ from manyhands.cli.wrapping import wrapped
 def test_a_text_is_broken_between_words(text: str, rows: list[str]) -> None:
     assert wrapped(text, 11) == rows
     assert all(width_of(row) <= 11 for row in rows)
+
+
+def test_a_word_that_is_to_be_copied_stays_whole() -> None:
+    text = "see https://example.com/a for it"
+    assert wrapped(text, 11, cut_words=False) == ["see", "https://example.com/a", "for it"]
+    assert wrapped("https://example.com/a", 11, cut_words=False) == ["https://example.com/a"]

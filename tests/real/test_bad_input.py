@@ -83,7 +83,9 @@ def raw(answer: bytes) -> str:
 async def test_a_server_that_never_answers(tmp_path: Path) -> None:
     async with beside_a_good_one(tmp_path) as hub:
         outcome = await hub.hub.add_server("mute", **odd("--silent", connect_timeout=1_000))
-        told(outcome.error, "'mute'", "did not answer within 1 s", str(ODD), "raise its connect_timeout")
+        told(
+            outcome.error, "'mute'", "did not answer within 1 s", str(ODD), "edit mute --connect-timeout 4000"
+        )
         failed = await hub.call("mute", "echo")
         told(failed.error, "mcp__mute__echo", "server mute", "servers reconnect mute")
 
@@ -134,6 +136,15 @@ async def test_an_answer_that_is_none(tmp_path: Path) -> None:
             answer = b'{"jsonrpc": "2.0", "id": ID, "result": ' + result + b"}"
             record = await hub.call("odd", "raw", bytes=raw(answer))
             told(record.error, "'raw'", "'odd'", "The fault is the server's")
+
+
+async def test_an_error_with_the_code_that_the_sdk_gives_to_a_closed_connection(tmp_path: Path) -> None:
+    async with beside_a_good_one(tmp_path) as hub:
+        await add_odd(hub, tmp_path)
+        answer = b'{"jsonrpc": "2.0", "id": ID, "error": {"code": -32000, "message": "over quota"}}'
+        told((await hub.call("odd", "raw", bytes=raw(answer))).error, "'raw'", "'odd'", "over quota")
+        (view,) = [view for view in await hub.hub.servers.list() if view.server.config.name == "odd"]
+        assert (view.wire()["status"], view.wire()["restarts"]) == ("connected", 0)
 
 
 @pytest.mark.requirement("L08")

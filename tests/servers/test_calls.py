@@ -72,7 +72,7 @@ def test_a_note_is_added_to_what_came_back_and_replaces_nothing() -> None:
 @pytest.mark.parametrize(
     ("code", "ours"),
     [
-        (CONNECTION_CLOSED, "unavailable"),
+        (CONNECTION_CLOSED, "tool_fault"),
         (UNAUTHORIZED, "needs_auth"),
         (FRAME_TOO_LARGE, "too_large"),
         (INVALID_PARAMS, "invalid"),
@@ -83,7 +83,13 @@ def test_errors_get_a_code_that_machines_know(code: int, ours: str) -> None:
     result = failed_call("git", "log", MCPError(code, "it went wrong"))
     assert result.is_error
     assert result.code == ours
-    assert result.text.startswith("Tool 'log' of server 'git' failed: ")
+    assert result.text.startswith("Tool 'log' of server 'git' failed: it went wrong")
+
+
+def test_a_connection_that_closed_in_the_middle_is_unavailable() -> None:
+    result = failed_call("git", "log", MCPError(CONNECTION_CLOSED, "Connection closed"))
+    assert result.code == "unavailable"
+    assert "ended or hung up" in result.text
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from manyhands.approvals.types import Answer, Question
 from manyhands.errors import NotConfiguredError
 from manyhands.servers.endpoints import ClientFeatures
-from tests.servers.rig import Caller, Rig, Seen, gone, no, plain, running, sdk, web_server, yes
+from tests.servers.rig import BOUND, Caller, Rig, Seen, gone, no, plain, running, sdk, web_server, yes
 
 pytestmark = pytest.mark.anyio
 
@@ -121,6 +121,27 @@ async def test_a_form_is_shown_with_who_asks_and_its_data_reaches_the_server() -
         "schema": FORM,
     }
     assert (question.channel_id, question.run_id, question.call_id) == ("c1", "r1", "call-1")
+
+
+async def test_a_question_is_taken_back_when_its_call_is_stopped() -> None:
+    class Leaving(Caller):
+        taken_back = anyio.Event()
+
+        async def ask(self, question: Question) -> Answer:
+            try:
+                return await super().ask(question)
+            finally:
+                self.taken_back.set()
+
+    caller = Leaving()
+    async with running(plain()) as rig:
+        await rig.up()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: rig.call("form", caller, schema=FORM))
+            await caller.questions.until(lambda _: True)
+            tasks.cancel_scope.cancel()
+        with anyio.fail_after(BOUND):
+            await caller.taken_back.wait()
 
 
 async def test_data_that_does_not_fit_is_asked_for_again_with_the_reason() -> None:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 from mcp.shared.exceptions import MCPError
-from mcp.types import CONNECTION_CLOSED, INTERNAL_ERROR
+from mcp.types import CONNECTION_CLOSED, INTERNAL_ERROR, Implementation
+from pydantic import ValidationError
 
 from manyhands.errors import NeedsAuthError, NotConfiguredError, UnavailableError
 from manyhands.servers.endpoints import Target
@@ -56,7 +57,15 @@ def test_only_the_end_of_long_words_is_in_the_message_and_all_in_the_record() ->
 def test_a_timeout_says_how_long_it_was_and_how_to_raise_it() -> None:
     failure = explain(LOCAL, TimeoutError(), command(exit_code=-15), was_up=False, timed_out=True)
     assert "did not answer within 30 s" in failure.text
-    assert "raise its connect_timeout" in failure.text
+    assert "`manyhands servers edit git --connect-timeout 120000`" in failure.text
+
+
+@pytest.mark.parametrize("timed_out", [True, False])
+def test_a_server_that_is_only_tried_is_told_without_commands_that_do_not_know_it(timed_out: bool) -> None:
+    tried = Target("git", never, is_saved=False)
+    failure = explain(tried, None, command(exit_code=1), was_up=False, timed_out=timed_out)
+    assert "manyhands servers" not in failure.text
+    assert "Run the command by hand to see why." in failure.text
 
 
 def test_the_most_telling_of_several_errors_is_told() -> None:
@@ -102,14 +111,29 @@ def test_a_remote_server_out_of_reach_is_told_with_its_address() -> None:
 
 
 def test_what_was_written_instead_of_messages_is_told() -> None:
-    facts = command(garbage=3, garbage_tail="Listening on port 80\n")
+    facts = command(garbage=10, garbage_tail="Hello\n" * 9 + "Listening on port 80\n")
     failure = explain(LOCAL, TimeoutError(), facts, was_up=False, timed_out=True)
     assert (
-        "It wrote 3 lines to stdout that are not MCP messages, the last:\nListening on port 80"
-        in failure.text
-    )
+        "It wrote 10 lines to stdout that are not MCP messages, the last:\n"
+        + "Hello\n" * 4
+        + "Listening on port 80"
+    ) in failure.text
 
 
 def test_errors_of_the_connection_are_told_from_errors_of_a_request() -> None:
-    assert all(map(is_connection_error, (CONNECTION_CLOSED, TRANSPORT_FAILED, STALE_SESSION, UNAUTHORIZED)))
-    assert not is_connection_error(INTERNAL_ERROR)
+    ours = (TRANSPORT_FAILED, STALE_SESSION, UNAUTHORIZED)
+    assert all(is_connection_error(MCPError(code, "it broke")) for code in ours)
+    assert is_connection_error(MCPError(CONNECTION_CLOSED, "Connection closed"))
+    assert not is_connection_error(MCPError(INTERNAL_ERROR, "it broke"))
+
+
+def test_an_error_of_the_server_with_the_code_of_a_closed_connection_is_told_as_it_is() -> None:
+    failure = explain(LOCAL, MCPError(CONNECTION_CLOSED, "licence expired"), command(), was_up=False)
+    assert "refused the connection: licence expired (-32000)" in failure.text
+
+
+def test_an_answer_that_is_not_mcp_is_told_with_what_is_wrong_in_it() -> None:
+    with pytest.raises(ValidationError) as caught:
+        Implementation.model_validate({"name": "x"})
+    failure = explain(LOCAL, caught.value, command(), was_up=False)
+    assert "answered with something that is not MCP: version: Field required." in failure.text

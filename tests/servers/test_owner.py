@@ -184,7 +184,7 @@ async def test_a_server_that_dies_in_the_handshake_tells_command_exit_code_time_
 @pytest.mark.requirement("L02")
 async def test_a_server_that_never_answers_fails_when_its_time_is_over() -> None:
     async with running(silent(timeout=0.5), limits=ONCE) as rig:
-        with pytest.raises(UnavailableError, match=r"did not answer within 0\.5 s(?s:.*)connect_timeout"):
+        with pytest.raises(UnavailableError, match=r"did not answer within 0\.5 s(?s:.*)--connect-timeout"):
             await rig.up()
         assert rig.connection.state.exit_code is None  # it was we who ended it
         assert not psutil.pid_exists(await until_opened(rig))

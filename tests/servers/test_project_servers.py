@@ -247,6 +247,17 @@ async def test_a_file_with_a_mistake_says_so_and_the_next_good_one_is_taken(
         await hub.inbox.question()
 
 
+async def test_while_a_file_cannot_be_read_its_servers_go_on(tmp_path: Path, project: Path) -> None:
+    write(project, books=books(tmp_path).entry())
+    async with bench(tmp_path, channel(project), watch=True) as hub:
+        await hub.inbox.answer(approve=True)
+        before = await settled(hub, "books", ServerStatus.CONNECTED)
+        project.joinpath(PROJECT_FILE).write_text('{"mcpServers": {')
+        assert "not valid JSON" in str(await hub.service.sync_project(str(project)))
+        still = await settled(hub, "books", ServerStatus.CONNECTED)
+        assert (still.state.pid, still.trusted) == (before.state.pid, True)
+
+
 async def test_a_changed_file_takes_back_the_question_about_the_old_one(
     tmp_path: Path, project: Path
 ) -> None:

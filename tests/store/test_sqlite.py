@@ -12,10 +12,13 @@ from pathlib import Path
 
 import anyio
 import pytest
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, create_engine, func, insert, select
 
 from manyhands.errors import UnavailableError
+from manyhands.store import sqlite
 from manyhands.store.engine import Store, open_store
+from manyhands.store.jobs import Posted
+from manyhands.store.quick_commits import QuickCommits
 from manyhands.store.tables import meta
 
 pytestmark = pytest.mark.anyio
@@ -198,6 +201,25 @@ async def test_a_file_that_is_no_database_is_named_in_the_error(tmp_path: Path) 
         async with open_store(f"sqlite:///{broken}"):
             pass
     assert broken.read_bytes().startswith(b"this is not")
+
+
+async def test_a_database_that_cannot_be_made_ready_is_named_in_the_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_MS", 0)
+    with closing(sqlite3.connect(tmp_path / "read.db", isolation_level=None)) as reader:
+        reader.execute("CREATE TABLE t (a)")
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM t").fetchall()  # while it reads, the journal cannot be another one
+        with pytest.raises(UnavailableError, match=r"read\.db cannot be used: database is locked"):
+            async with open_store(f"sqlite:///{tmp_path}/read.db"):
+                pass
+
+
+def test_a_quick_commit_that_cannot_even_connect_is_left_to_the_writer(tmp_path: Path) -> None:
+    quick = QuickCommits(create_engine(f"sqlite:///{tmp_path}/missing/no.db"), Posted())
+    assert not quick.commit([])
+    quick.close()
 
 
 async def test_a_path_with_odd_characters_is_just_a_path(tmp_path: Path) -> None:

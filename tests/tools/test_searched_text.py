@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from manyhands.english import stem
 from manyhands.tools.searched_text import kinds, searched_text
@@ -62,6 +64,15 @@ def test_near_copies_are_of_one_kind() -> None:
 def test_tools_that_share_only_their_arguments_are_of_different_kinds() -> None:
     get, close = tool("get_issue", "Shows one.", "number"), tool("close_issue", "Ends it.", "number")
     assert kinds([get, close]) == [0, 1]
+
+
+@given(st.lists(st.frozensets(st.sampled_from(["lion", "tiger", "zebra", "horse", "camel", "mouse"]))))
+def test_the_first_tool_that_shares_half_of_the_words_leads(words: list[frozenset[str]]) -> None:
+    leads: list[int] = []
+    for number, own in enumerate(words):
+        alike = [n for n in dict.fromkeys(leads) if len(own & words[n]) >= len(own | words[n]) / 2]
+        leads.append(alike[0] if alike else number)
+    assert kinds([tool("the", " ".join(sorted(own))) for own in words]) == leads
 
 
 @pytest.mark.parametrize("properties", [[], {"a": True}, {"a": {"description": 5}}, None])

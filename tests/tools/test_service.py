@@ -264,6 +264,7 @@ async def test_a_disk_that_is_full_fails_that_call_alone(desk: Desk, tmp_path: P
     record = await desk.call("mcp__memory__talk", direct=True)
     assert (record.status, record.is_error) == (CallStatus.ERROR, True)
     assert "ran, but its result of 100000 characters was not kept" in str(record.result)
+    assert "The whole result is kept" not in str(record.result)
     assert "x" * 1000 in str(record.result)
     assert await desk.tools.get_call(record.id) == record
     assert (await desk.call("mcp__memory__echo", direct=True)).status is CallStatus.SUCCESS

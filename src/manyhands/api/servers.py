@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from manyhands.api import schemas
-from manyhands.api.access import ChannelOf, Cursor, HubOf, Limit, items, slice_page
+from manyhands.api.access import ChannelOf, Cursor, HubOf, Limit, items, slice_page, while_connected
 from manyhands.api.pages import message_page
 from manyhands.api.tools import shape_tool
 from manyhands.clock import rfc3339
@@ -74,13 +74,14 @@ async def reconnect_all(hub: HubOf, wait: Wait = True) -> schemas.Items[schemas.
 
 
 @router.post("/test", openapi_extra=_CONFIG)
-async def test_server(hub: HubOf, config: Config) -> schemas.ServerTest:
+async def test_server(hub: HubOf, config: Config, request: Request) -> schemas.ServerTest:
     """Connect once without saving; with `id`, what is not given is that server's."""
     server_id = config.get("id")
     if server_id is not None and not isinstance(server_id, int):
         raise InvalidError(f"id is {server_id!r}.", hint="Server ids are numbers.")
     rest = {name: value for name, value in config.items() if name != "id"}
-    return schemas.ServerTest(**(await hub.servers.test(rest, server_id=server_id)).wire())
+    report = await while_connected(request, lambda: hub.servers.test(rest, server_id=server_id))
+    return schemas.ServerTest(**report.wire())
 
 
 @router.post("/import")

@@ -20,7 +20,7 @@ from manyhands.approvals import store as rows
 from manyhands.approvals.types import Answer, Approval, ApprovalState, Question, Scope
 from manyhands.approvals.visible import TITLE_LIMIT, bounded, show_detail
 from manyhands.clock import Clock, rfc3339
-from manyhands.errors import ConflictError, NotFoundError, UnavailableError
+from manyhands.errors import ConflictError, InvalidError, NotFoundError, UnavailableError
 from manyhands.events import EventBus
 from manyhands.ids import new_id
 from manyhands.paging import DEFAULT_LIMIT, Page, cut_page
@@ -114,6 +114,8 @@ class ApprovalService:
         reason: str | None = None,
     ) -> Approval:
         """Say yes or no. Only the first answer counts; a later one is told how it ended."""
+        if approve:
+            self._check(approval_id, response)
         state = ApprovalState.APPROVED if approve else ApprovalState.REJECTED
         won, approval = await self._resolve(
             approval_id, Answer(state, scope, response, reason), unless_expired=True
@@ -121,6 +123,14 @@ class ApprovalService:
         if not won:
             raise _too_late(approval)
         return approval
+
+    def _check(self, approval_id: str, response: Any) -> None:
+        """Refuse data that whoever asked could not use, so that the question goes on waiting."""
+        waiter = self._waiting.get(approval_id)
+        check = waiter.approval.question.check if waiter is not None and waiter.answer is None else None
+        if check is not None and (problem := check(response)) is not None:
+            hint = "Correct it and answer again; the question still waits."
+            raise InvalidError(f"{problem.rstrip('.')}.", hint=hint)
 
     async def settle_call(self, call_id: str, approve: bool, reason: str) -> None:
         """Answer what a tool call waits for because a rule now decides it."""

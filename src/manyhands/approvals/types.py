@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -26,7 +26,10 @@ class ApprovalState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked. `detail` is shown as it is: who asks, tool and server, exact arguments, why it asks."""
+    """What is asked. `detail` is shown as it is: who asks, tool and server, exact arguments, why it asks.
+
+    `check` says what is wrong with form data, while whoever asked still waits.
+    """
 
     kind: Kind
     title: str
@@ -35,6 +38,7 @@ class Question:
     run_id: str | None = None
     call_id: str | None = None
     expires_in_s: float | None = None
+    check: Callable[[Any], str | None] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

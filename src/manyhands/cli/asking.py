@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,28 +12,30 @@ import click
 
 from manyhands.cli.client import Api, Json, segment
 from manyhands.cli.terminal import many_lines, one_line, paint_error
-from manyhands.errors import ConflictError
+from manyhands.errors import ConflictError, InvalidError
 
 SCOPES = {"y": "once", "s": "session", "t": "tool", "v": "server"}
 SHOWN_APART = {
     *("arguments", "arguments_text", "arguments_size", "arguments_cut", "schema", "message", "problem"),
-    *("url", "mode", "elicitation_id"),
+    *("url", "mode", "elicitation_id", "diff", "servers"),
 }
+IN_ITS_LINE = {"name", "transport", "command", "args", "url", "change"}
 FOR_MACHINES = {"scopes", "rule_id", "annotations", "full_name", "says_destructive"}
 KNOWN_ANYWAY: tuple[Any, ...] = (None, "", [], {}, "owner", "native")
 CALLED = {"reason": "asks because", "author_id": "for", "directory": "works in", "project": "server of"}
 
 
 def answer_here(api: Api, approval: Json) -> Json | None:
-    """Show it, ask, send the answer; nothing when somebody else was faster."""
+    """Show it, ask until the answer can be used, send it; nothing when somebody else was faster."""
     show_card(approval)
-    answer = _ask(approval)
-    try:
-        sent: Json = send_answer(api, approval["id"], answer)
-        return sent
-    except ConflictError as error:
-        _tell(paint_error(str(error), "dim"))
-        return None
+    while True:
+        try:
+            return send_answer(api, approval["id"], _ask(approval))
+        except ConflictError as error:
+            _tell(paint_error(str(error), "dim"))
+            return None
+        except InvalidError as error:
+            _tell(paint_error(_indented(error.message), "red"))
 
 
 def send_answer(api: Api, approval_id: str, answer: Json) -> Json:
@@ -59,7 +62,27 @@ def card_lines(approval: Json) -> list[str]:
         lines.append(_indented(str(detail["arguments_text"])))
     if detail.get("says_destructive"):
         lines.append(paint_error("  it says of itself that it is destructive", "yellow"))
-    return lines + [f"  {paint_error(key, 'dim')}  {text}" for key, text in _facts(approval["title"], detail)]
+    lines += [f"  {paint_error(key, 'dim')}  {text}" for key, text in _facts(approval["title"], detail)]
+    lines += [f"  {line}" for server in detail.get("servers") or () for line in _server(server)]
+    return lines + [_painted(line) for line in many_lines(str(detail.get("diff") or "")).splitlines()]
+
+
+def _server(server: Mapping[str, Any]) -> Iterator[str]:
+    """What would be started or called, and all that it would be told."""
+    what = server.get("url") or shlex.join([server.get("command") or "", *(server.get("args") or ())])
+    change = f" ({server['change']})" if server.get("change") else ""
+    name = paint_error(one_line(str(server.get("name"))), "bold")
+    yield f"{name}  {one_line(what)}{paint_error(change, 'dim')}"
+    for key, value in server.items():
+        if key not in IN_ITS_LINE and value:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            yield f"  {paint_error(key, 'dim')}  {one_line(text)}"
+
+
+def _painted(line: str) -> str:
+    """A line of a difference, by the sign that it begins with."""
+    styles = {"+": ("green",), "-": ("red",), "@": ("dim",)}.get(line[:1], ())
+    return "  " + (paint_error(line, *styles) if styles else line)
 
 
 def _facts(title: str, detail: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from urllib.parse import urlsplit
 
 import click
@@ -41,7 +42,7 @@ def backup(session: Session, file: str | None, keys: bool, as_json: bool) -> Non
         print_json(made)
         return
     done(f"{made['path']}, {human_size(made['bytes'])}")
-    note(f"bring it back with `manyhands restore {made['path']}`")
+    note(f"bring it back with `manyhands restore {quote(made['path'])}`")
 
 
 def _default_name() -> str:

@@ -19,11 +19,11 @@ from manyhands.cli.checks import (
 )
 from manyhands.cli.command import HubCommand, json_option, pass_session
 from manyhands.cli.model_checks import check_models
-from manyhands.cli.output import plural, print_json, say
+from manyhands.cli.output import in_lines, plural, print_json, say
 from manyhands.cli.progress import Progress
 from manyhands.cli.server_checks import check_projects, check_secrets, check_servers, check_settings
 from manyhands.cli.session import Session
-from manyhands.cli.terminal import columns, one_line, paint
+from manyhands.cli.terminal import one_line, paint
 from manyhands.errors import ManyhandsError
 
 SUBJECT = 12
@@ -90,22 +90,14 @@ def _all_checks(session: Session, progress: Progress, *, try_servers: bool) -> I
 
 def _print(finding: Finding) -> None:
     mark, colour = MARKS[finding.verdict]
-    first, *others = _wrapped(one_line(finding.text))
+    first, *others = in_lines(one_line(finding.text), margin=len(MARGIN))
     say(f"{paint(mark, colour)} {finding.subject:<{SUBJECT}} {first}")
     for line in others:
         say(f"{MARGIN}{line}")
     if finding.fix:
-        say(f"{MARGIN}{paint('→ ' + one_line(finding.fix), colour)}")
+        for number, line in enumerate(in_lines(one_line(finding.fix), margin=len(MARGIN) + 2)):
+            say(f"{MARGIN}{paint(('  ' if number else '→ ') + line, colour)}")
     sys.stdout.flush()
-
-
-def _wrapped(text: str) -> list[str]:
-    width = columns()
-    if width is None or not text:
-        return [text]
-    import textwrap
-
-    return textwrap.wrap(text, max(width - len(MARGIN), 20), break_long_words=False, break_on_hyphens=False)
 
 
 def _print_summary(findings: list[Finding], broken: int) -> None:

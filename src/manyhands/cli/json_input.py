@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 
 from manyhands.cli.client import Json
+from manyhands.cli.text_input import read_text
 from manyhands.errors import InvalidError
 
 
 def read_object(text: str) -> Json:
     """A JSON object from an argument, `@FILE` or `-` for standard input."""
-    if text == "-":
-        text = sys.stdin.read()
-    elif text.startswith("@"):
-        text = Path(text[1:]).read_text(encoding="utf-8")
+    if text == "-" or text.startswith("@"):
+        text = read_text(text.removeprefix("@"))
     try:
         value = json.loads(text)
     except ValueError as error:
@@ -23,7 +20,5 @@ def read_object(text: str) -> Json:
             f"This is not JSON: {error}.", hint='In a shell put it in single quotes: \'{"key": "value"}\'.'
         ) from error
     if not isinstance(value, dict):
-        raise InvalidError(
-            f"This is {type(value).__name__}, not an object.", hint='Write it as {"key": "value"}.'
-        )
+        raise InvalidError("This is JSON, but not an object.", hint='Write it as {"key": "value"}.')
     return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 
 from manyhands.cli.checks import Finding
 from manyhands.cli.client import Api, Json, pages, segment
@@ -30,6 +31,6 @@ def _check_model(api: Api, model: Json) -> Finding:
     except ManyhandsError as error:
         return Finding(name, "broken", error.message, error.hint or "")
     if not trial["ok"]:
-        fix = f"manyhands models test {name}"
+        fix = f"manyhands models test {quote(name)}"
         return Finding(name, "broken", trial.get("error") or "does not answer", fix)
     return Finding(name, "ok", f"answers in {human_duration((trial['latency_ms'] or 0) / 1000)}")

@@ -9,7 +9,7 @@ import click
 
 from manyhands.cli.client import Json, pages, segment
 from manyhands.cli.command import HubGroup, json_option, pass_session, wide_option
-from manyhands.cli.output import Column, dim_style, done, print_json, print_table, say
+from manyhands.cli.output import Column, dim_style, done, note, print_json, print_table
 from manyhands.cli.progress import Progress
 from manyhands.cli.session import Session
 from manyhands.cli.terminal import is_terminal
@@ -51,7 +51,7 @@ def list_models(session: Session, again: bool, as_json: bool, wide: bool) -> Non
         return
     print_table(TABLE, [_row(model) for model in found], wide=wide)
     if [model["id"] for model in found] == ["demo"]:
-        say("Only the demo is here. Set a key such as OPENAI_API_KEY, start a model server, or add a model.")
+        note("Only the demo is here. Set a key such as OPENAI_API_KEY, start a model server, or add a model.")
 
 
 def _row(model: Json) -> tuple[str, ...]:

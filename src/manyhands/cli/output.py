@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO
 
 from manyhands.cli.terminal import columns, fit, is_terminal, one_line, paint, paint_error, width_of
+from manyhands.cli.wrapping import wrapped
 
 GAP = "  "
+FIRM_SPACE = "\N{NO-BREAK SPACE}"
 NARROWEST = 10
 
 STATE_STYLES = {
@@ -77,18 +79,40 @@ def say(text: str = "") -> None:
 
 def done(text: str) -> None:
     """A line that says that it worked."""
-    say(f"{paint('✓', 'green')} {text}")
+    say(f"{paint('✓', 'green')} " + "\n  ".join(in_lines(text, margin=2)))
 
 
 def note(text: str) -> None:
     """A remark beside the answer, for a person only."""
     if is_terminal(sys.stderr):
-        sys.stderr.write(paint_error(text, "dim") + "\n")
+        for line in in_lines(text, stream=sys.stderr):
+            sys.stderr.write(paint_error(line, "dim") + "\n")
 
 
 def warn(text: str) -> None:
     """Something the person should know although it worked."""
-    sys.stderr.write(f"{paint_error('warning:', 'yellow')} {text}\n")
+    report("warning:", text, "yellow")
+
+
+def report(kind: str, text: str, *styles: str) -> None:
+    """One line on standard error; on a narrow terminal the lines after the first begin below its text."""
+    margin = " " * (len(kind) + 1)
+    lines = in_lines(text, margin=len(margin), stream=sys.stderr)
+    sys.stderr.write(f"{paint_error(kind, *styles)} " + f"\n{margin}".join(lines) + "\n")
+
+
+def in_lines(text: str, *, margin: int = 0, stream: TextIO | None = None) -> list[str]:
+    """As the terminal has room for it beside the margin; elsewhere it stays as it is.
+
+    A command between backticks stays on one line, so that it can be copied.
+    """
+    width = columns(stream)
+    if not width:
+        return text.split("\n")
+    parts = text.split("`")
+    parts[1:-1:2] = [part.replace(" ", FIRM_SPACE) for part in parts[1:-1:2]]
+    lines = wrapped("`".join(parts), width - margin, cut_words=False)
+    return [line.replace(FIRM_SPACE, " ") for line in lines]
 
 
 def print_table(titles: Sequence[Column], rows: Iterable[Sequence[str]], *, wide: bool = False) -> None:
@@ -148,11 +172,12 @@ def print_fields(fields: Iterable[tuple[str, str]]) -> None:
     """One thing, a line for each of its fields; what is empty is left out."""
     shown = [(name, text) for name, text in fields if text]
     width = max((width_of(name) for name, _ in shown), default=0)
+    margin = " " * (width + len(GAP))
     for name, text in shown:
-        first, *others = text.splitlines() or [""]
+        first, *others = in_lines(text.rstrip("\n"), margin=len(margin))
         say(f"{paint(_pad(name, width, right=False), 'dim')}{GAP}{first}")
         for line in others:
-            say(" " * (width + len(GAP)) + line)
+            say(margin + line)
 
 
 def shown_id(identifier: str, *, wide: bool) -> str:

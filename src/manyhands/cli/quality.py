@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from shlex import quote
 
 import click
 
@@ -216,7 +217,8 @@ def _channel(api: Api, directory: str, *, make: bool = False) -> Json:
         if make:
             raise NotFoundError(f"There is no directory {path}.", hint="Give --dir.") from None
         raise NotFoundError(
-            f"{path} has not been scanned yet.", hint=f"Run `manyhands quality scan --dir {directory}`."
+            f"{path} has not been scanned yet.",
+            hint=f"Run `manyhands quality scan --dir {quote(directory)}`.",
         ) from None
 
 

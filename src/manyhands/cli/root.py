@@ -11,7 +11,7 @@ import click
 
 from manyhands.cli.command import HubCommand, HubGroup, home_option
 from manyhands.cli.session import Session
-from manyhands.cli.terminal import one_line, paint_error
+from manyhands.cli.terminal import is_terminal, many_lines, one_line
 from manyhands.errors import ManyhandsError
 
 FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
@@ -165,6 +165,9 @@ def _system_error(error: OSError) -> str:
 
 
 def _report(message: str, code: int) -> int:
+    from manyhands.cli.output import report
+
     sys.stdout.flush()
-    sys.stderr.write(f"{paint_error('error:', 'red', 'bold')} {one_line(message)}\n")
+    shown = many_lines if is_terminal(sys.stderr) else one_line
+    report("error:", shown(message), "red", "bold")
     return code

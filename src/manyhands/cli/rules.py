@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
-from manyhands.cli.client import Json, segment
+from manyhands.cli.client import Api, Json, segment
 from manyhands.cli.command import HubGroup, json_option, pass_session, wide_option
 from manyhands.cli.json_input import read_object
-from manyhands.cli.output import Column, dim_style, done, print_json, print_table, say, state_style
+from manyhands.cli.output import Column, dim_style, done, print_json, print_table, say, shown_id, state_style
 from manyhands.cli.session import Session
+from manyhands.errors import NotFoundError
 
 rules = HubGroup(
     "rules",
@@ -37,23 +38,27 @@ def list_rules(session: Session, as_json: bool, wide: bool) -> None:
     elif not found:
         say("No rules: the trust of each server decides.")
     else:
-        print_table(TABLE, [_row(rule) for rule in found], wide=wide)
+        print_table(TABLE, [_row(rule, wide=wide) for rule in found], wide=wide)
 
 
-def _row(rule: Json) -> tuple[str, ...]:
-    import json
-
-    when = [json.dumps(rule["arguments"], ensure_ascii=False)] if rule.get("arguments") else []
+def _row(rule: Json, *, wide: bool) -> tuple[str, ...]:
+    when = [_arguments(rule)] if rule.get("arguments") else []
     when += [f"channel {rule['channel_id']}"] if rule.get("channel_id") else []
     when += ["this session"] if rule.get("session_id") else []
     return (
-        rule["id"],
+        shown_id(rule["id"], wide=wide),
         rule["effect"],
         rule.get("server") or "*",
         rule.get("tool") or "*",
         ", ".join(when),
         rule.get("note") or "",
     )
+
+
+def _arguments(rule: Json) -> str:
+    import json
+
+    return json.dumps(rule["arguments"], ensure_ascii=False)
 
 
 @rules.command(
@@ -94,13 +99,27 @@ def add_rule(
     if as_json:
         print_json(rule)
     else:
-        done(f"{rule['id']}: {effect} {rule.get('server') or '*'} {rule.get('tool') or '*'}")
+        when = f" when {_arguments(rule)}" if rule.get("arguments") else ""
+        done(f"{rule['id']}: {effect} {rule.get('server') or '*'} {rule.get('tool') or '*'}{when}")
 
 
 @rules.command("remove", examples=["manyhands tools rules remove rule_01jc…"])
 @click.argument("rule_id")
 @pass_session
 def remove_rule(session: Session, rule_id: str) -> None:
-    """Revoke a rule."""
-    session.api.request("DELETE", f"/rules/{segment(rule_id)}")
-    done(f"{rule_id} is removed")
+    """Revoke a rule. RULE_ID may be the end of its id, as the list shows it."""
+    full = _full_id(session.api, rule_id)
+    session.api.request("DELETE", f"/rules/{segment(full)}")
+    done(f"{full} is removed")
+
+
+def _full_id(api: Api, wanted: str) -> str:
+    if wanted.startswith("rule_"):
+        return wanted
+    ending = wanted.removeprefix("…")
+    same = [str(rule["id"]) for rule in api.request("GET", "/rules")["items"] if rule["id"].endswith(ending)]
+    if len(same) != 1:
+        found = "Several rules have" if same else "No rule has"
+        hint = "`manyhands tools rules list --wide` shows whole ids."
+        raise NotFoundError(f"{found} an id that ends in {ending}.", hint=hint)
+    return same[0]

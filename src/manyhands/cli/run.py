@@ -9,6 +9,7 @@ from contextlib import ExitStack, nullcontext
 
 import click
 
+from manyhands.cli.allowed import check_allowed
 from manyhands.cli.attending import Attendant
 from manyhands.cli.channels import channel_options, chosen_channel
 from manyhands.cli.client import LONG_TIMEOUT_S, Api, Json, segment
@@ -44,7 +45,12 @@ FAILED, INTERRUPTED = 1, 130
 @click.option(
     "--max-iterations", type=click.IntRange(1, 50), metavar="N", help="Ask the model at most so often (10)."
 )
-@click.option("--allow", multiple=True, metavar="PATTERN", help="Tools that need no approval (repeatable).")
+@click.option(
+    "--allow",
+    multiple=True,
+    metavar="PATTERN",
+    help="Tools that need no approval, by full name (repeatable).",
+)
 @click.option("--attach", multiple=True, metavar="FILE", help="A file or picture to look at (repeatable).")
 @click.option("--quiet", "-q", is_flag=True, help="Print the answer alone.")
 @json_option
@@ -78,6 +84,7 @@ def run(
     api = session.api
     api.start_servers()
     channel_id = chosen_channel(api, channel, directory) or here(api)
+    check_allowed(api, channel_id, allow)
     with ExitStack() as stack:
         silent = stack.enter_context(Progress("working")) if as_json or quiet else None
         ended, stopped = _work(api, channel_id, body, silent)

@@ -16,6 +16,7 @@ from manyhands.cli.output import (
     dim_style,
     done,
     human_duration,
+    in_lines,
     print_json,
     print_table,
     say,
@@ -120,7 +121,7 @@ def show_run(session: Session, run: str | None, as_json: bool) -> None:
 
 
 def _print_message(message: Json, calls: dict[str, Json]) -> None:
-    text = many_lines(str(message["content"])).strip()
+    text = "\n".join(in_lines(many_lines(str(message["content"])).strip()))
     match message["role"]:
         case "user":
             say(f"\n{paint('›', 'cyan')} {text}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 
 from manyhands.cli.checks import Finding
 from manyhands.cli.client import Api, Json, pages
@@ -78,7 +79,7 @@ def _check_server(api: Api, server: Json, *, try_server: bool) -> Finding:
     if not server.get("trusted", True):  # nothing of it runs before a person has said yes, not even a test
         return Finding(name, "note", trouble_of(server))
     if status == "needs_auth":
-        return Finding(name, "broken", "wants you to sign in", f"manyhands servers login {name}")
+        return Finding(name, "broken", "wants you to sign in", f"manyhands servers login {quote(name)}")
     if try_server or status == "disconnected":
         return _tested(api, server)
     if has_failed(server):
@@ -86,7 +87,7 @@ def _check_server(api: Api, server: Json, *, try_server: bool) -> Finding:
     if status == "connecting":
         return Finding(name, "warning", "is still connecting", "manyhands doctor again in a moment")
     if trouble := trouble_of(server):
-        return Finding(name, "warning", trouble, f"manyhands servers show {name}")
+        return Finding(name, "warning", trouble, f"manyhands servers show {quote(name)}")
     return Finding(name, "ok", f"connected, {plural(server.get('tool_count') or 0, 'tool')}")
 
 
@@ -97,7 +98,7 @@ def _tested(api: Api, server: Json) -> Finding:
     except ManyhandsError as error:
         return Finding(name, "broken", error.message, error.hint or "")
     if report.get("problem"):
-        return Finding(name, "warning", report["problem"], f"manyhands servers show {name}")
+        return Finding(name, "warning", report["problem"], f"manyhands servers show {quote(name)}")
     if report["ok"]:
         took = human_duration(report.get("elapsed_ms", 0) / 1000)
         return Finding(name, "ok", f"works: {plural(len(report.get('tools') or ()), 'tool')} in {took}")
@@ -105,5 +106,5 @@ def _tested(api: Api, server: Json) -> Finding:
 
 
 def _repair(server: Json) -> str:
-    look = f"manyhands servers log {server['name']}, then " if server["transport"] == "stdio" else ""
-    return f"{look}manyhands servers edit {server['name']}"
+    look = f"manyhands servers log {quote(server['name'])}, then " if server["transport"] == "stdio" else ""
+    return f"{look}manyhands servers edit {quote(server['name'])}"

@@ -72,7 +72,7 @@ def save(api: Api, method: str, path: str, config: Json, *, wait: bool = True, a
         f"connecting {config['name']}" if config.get("enabled", True) else f"saving {config['name']}"
     ):
         outcome = api.request(method, path, config, query={"wait": wait}, timeout=patience(config))
-    return report_outcome(outcome, as_json=as_json)
+    return report_outcome(outcome, as_json=as_json, saved=True)
 
 
 @click.command(
@@ -88,6 +88,9 @@ def save(api: Api, method: str, path: str, config: Json, *, wait: bool = True, a
 def add_json(session: Session, name: str, config: str, trust: str | None, as_json: bool) -> int:
     """Add a server from JSON, as other clients write one entry of `mcpServers` (- reads standard input)."""
     body = {"config": read_object(config), "name": name, "source": "the argument", "trust": trust}
+    _check_that_it_is(
+        name, session.api.request("POST", "/servers/import", {**body, "dry_run": True})["items"]
+    )
     with Progress(f"connecting {name}"):
         report = session.api.request("POST", "/servers/import", body, timeout=120)
     (item,) = report["items"]
@@ -95,7 +98,18 @@ def add_json(session: Session, name: str, config: str, trust: str | None, as_jso
         raise InvalidError(
             f"{name} cannot be added: {item['error']}", hint="See `manyhands servers add --help`."
         )
-    return report_outcome({**item, "notes": [*report["warnings"], *item["notes"]]}, as_json=as_json)
+    return report_outcome(
+        {**item, "notes": [*report["warnings"], *item["notes"]]}, as_json=as_json, saved=True
+    )
+
+
+def _check_that_it_is(name: str, described: Sequence[Json]) -> None:
+    """A whole file may stand where one entry is meant; nothing else than this server is to be added."""
+    names = [item["name"] for item in described]
+    if names != [name]:
+        what = f"the server {names[0]}" if len(names) == 1 else plural(len(names), "server")
+        hint = "Give its entry alone; `manyhands servers import` adds all servers of a file."
+        raise InvalidError(f"This describes {what} and not {name} alone.", hint=hint)
 
 
 @click.command(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from manyhands.cli.output import Column, plural, print_json, print_table, say, s
 from manyhands.cli.progress import Progress
 from manyhands.cli.session import Session
 from manyhands.cli.terminal import one_line, paint
+from manyhands.cli.text_input import read_text
 from manyhands.errors import NotFoundError
 
 IMPORT_TABLE = (
@@ -44,9 +44,8 @@ IMPORT_TABLE = (
 @pass_session
 def import_servers(session: Session, file: str, trust: str | None, dry_run: bool, as_json: bool) -> int:
     """Add the servers of another client's JSON file (- reads standard input)."""
-    text = sys.stdin.read() if file == "-" else Path(file).expanduser().read_text(encoding="utf-8-sig")
     source = "standard input" if file == "-" else str(Path(file).expanduser().absolute())
-    body = {"text": text, "source": source, "trust": trust, "dry_run": dry_run}
+    body = {"text": read_text(file), "source": source, "trust": trust, "dry_run": dry_run}
     with Progress(f"importing from {source}"):
         report = session.api.request("POST", "/servers/import", body, timeout=300)
     if as_json:

@@ -87,6 +87,8 @@ def described(command: Sequence[str], given: Mapping[str, Any]) -> Json:
     config.setdefault("transport", "stdio" if command else "http")
     if (config["transport"] == "stdio") != bool(command):
         raise click.UsageError("--transport stdio goes with a command, http and sse with --url")
+    if command and config.get("headers"):
+        raise click.UsageError("--header goes with --url; a command takes --env")
     if command:
         config |= {"command": _program(command[0]), "args": list(command[1:])}
     if config.get("cwd"):

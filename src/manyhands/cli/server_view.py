@@ -81,9 +81,11 @@ def where(server: Json) -> str:
 def trouble_of(server: Json) -> str:
     """What is wrong with a server, or nothing."""
     if not server.get("trusted", True):
-        return f"starts when its directory is trusted: manyhands channels trust {server['project']}"
+        return (
+            f"starts when its directory is trusted: manyhands channels trust {shlex.quote(server['project'])}"
+        )
     if server["status"] == "needs_auth":
-        return f"wants you to sign in: manyhands servers login {server['name']}"
+        return f"wants you to sign in: manyhands servers login {shlex.quote(server['name'])}"
     if has_failed(server):
         return one_line(server.get("error") or "it failed")
     return one_line(server.get("problem") or "")
@@ -157,37 +159,57 @@ def _process(server: Json) -> str:
     return ", ".join(parts)
 
 
-def report_outcome(outcome: Json, *, as_json: bool, verb: str = "is connected") -> int:
-    """Tell how an attempt to connect ended; the answer is the exit code."""
+def report_outcome(outcome: Json, *, as_json: bool, verb: str = "is connected", saved: bool = False) -> int:
+    """Tell how an attempt to connect ended, `saved` or as it was; the answer is the exit code."""
     server = outcome["server"]
+    worked = (
+        outcome["ok"] and server["status"] != "error"
+    )  # one that was there as it is may have failed before
     for remark in outcome.get("notes") or ():
         warn(one_line(remark))
     if as_json:
         print_json(outcome)
-    elif outcome["ok"]:
+    elif worked:
         is_connected = server["status"] == "connected"
-        done(f"{server['name']} {_found(server, verb) if is_connected else 'is ' + server['status']}")
+        done(f"{server['name']} {_found(server, verb) if is_connected else _state(server, saved=saved)}")
         if is_connected and server.get("problem"):
             warn(f"{server['name']}: {one_line(server['problem'])}")
-    if outcome["ok"]:
+        if is_connected and server.get("repairs"):
+            warn(_repaired(server))
+    if worked:
         return 0
-    raise _not_connected(server, outcome.get("error") or server.get("error") or "no reason was given.")
+    reason = outcome.get("error") or server.get("error") or "no reason was given."
+    raise _not_connected(server, reason, saved=saved)
+
+
+def _state(server: Json, *, saved: bool) -> str:
+    """One that is saved and not waited for has not begun to connect, but will."""
+    may_start = server["enabled"] and server.get("trusted", True)
+    is_coming = saved and may_start and server["status"] in ("disconnected", "connecting")
+    return "is saved; it is being connected" if is_coming else f"is {server['status']}"
+
+
+def _repaired(server: Json) -> str:
+    what = plural(len(server["repairs"]), "thing") + (" was" if len(server["repairs"]) == 1 else " were")
+    look = f"manyhands servers show {shlex.quote(server['name'])}"
+    return f"{server['name']}: {what} repaired or left out of what it lists; `{look}` says what."
 
 
 def _found(server: Json, verb: str) -> str:
-    version = " ".join(filter(None, [server.get("version"), _protocol(server)]))
-    return f"{verb}: {plural(server['tool_count'], 'tool')}" + (f", {version}" if version else "")
+    version = f", {server['version']}" if server.get("version") else ""
+    protocol = f" {_protocol(server)}" if server.get("protocol") else ""
+    return f"{verb}: {plural(server['tool_count'], 'tool')}{version}{protocol}"
 
 
-def _not_connected(server: Json, reason: str) -> UnavailableError:
+def _not_connected(server: Json, reason: str, *, saved: bool) -> UnavailableError:
     name = server["name"]
     if server["status"] == "needs_auth":
         return UnavailableError(
-            f"{name} wants you to sign in.", hint=f"Run `manyhands servers login {name}`."
+            f"{name} wants you to sign in.", hint=f"Run `manyhands servers login {shlex.quote(name)}`."
         )
     return UnavailableError(
-        f"{name} is saved but does not connect: {reason}",
-        hint=f"Change it with `manyhands servers edit {name}`.",
+        f"{name} {'is saved but ' if saved else ''}does not connect: {reason}",
+        hint=f"Change it with `manyhands servers edit {shlex.quote(name)}`.",
     )
 
 

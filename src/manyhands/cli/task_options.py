@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from manyhands.cli.json_input import read_object
+from manyhands.cli.text_input import read_text
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -83,4 +83,4 @@ def given_fields(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _text(value: str) -> str:
-    return Path(value[1:]).read_text(encoding="utf-8") if value.startswith("@") else value
+    return read_text(value[1:]) if value.startswith("@") else value

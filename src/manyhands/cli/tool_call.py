@@ -79,10 +79,9 @@ class Call:
         self._progress = Progress(f"calling {body['name']}")
 
     def run(self) -> Json:
-        """Wait for the end of it; a terminal sees progress and questions meanwhile."""
+        """Wait for the end of it; progress and questions are told meanwhile."""
         with ExitStack() as stack:
-            if is_terminal(sys.stderr):
-                stack.enter_context(self._api.follow(lambda event: self._news.put(("event", event))))
+            stack.enter_context(self._api.follow(lambda event: self._news.put(("event", event))))
             stack.enter_context(self._progress)
             threading.Thread(target=self._ask, name="call", daemon=True).start()
             return self._attend()

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from manyhands.cli.client import Json
-from manyhands.cli.output import human_duration, human_size, say
-from manyhands.cli.terminal import is_terminal, many_lines, paint, paint_error
+from manyhands.cli.output import human_duration, human_size, in_lines, say
+from manyhands.cli.terminal import is_terminal, many_lines, paint_error
 
 
 def print_record(record: Json, save: str | None) -> int:
@@ -19,8 +19,10 @@ def print_record(record: Json, save: str | None) -> int:
     stream = sys.stderr if record["isError"] else sys.stdout
     for number, block in enumerate(blocks, 1):
         text = _block_text(block, save, f"{record['id']}-{number}")
-        style = ("red",) if record["isError"] else ()
-        stream.write(paint(_safe(text), *style, stream=stream).rstrip("\n") + "\n")
+        if record["isError"]:
+            _print_error(text)
+        else:
+            stream.write(_safe(text).rstrip("\n") + "\n")
     if not blocks:
         _print_without_content(record)
     stream.flush()
@@ -30,12 +32,16 @@ def print_record(record: Json, save: str | None) -> int:
 
 def _print_without_content(record: Json) -> None:
     if record["isError"]:
-        reason = str(record.get("error") or record.get("result") or "it failed")
-        sys.stderr.write(paint_error(_safe(reason), "red") + "\n")
+        _print_error(str(record.get("error") or record.get("result") or "it failed"))
     elif record.get("structuredContent") is not None:
         say(json.dumps(record["structuredContent"], ensure_ascii=False, indent=2))
     elif record.get("result"):
         say(_safe(record["result"]))
+
+
+def _print_error(text: str) -> None:
+    for line in in_lines(_safe(text).rstrip("\n"), stream=sys.stderr):
+        sys.stderr.write(paint_error(line, "red") + "\n")
 
 
 def _safe(text: str) -> str:

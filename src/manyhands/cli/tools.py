@@ -21,6 +21,7 @@ from manyhands.cli.output import (
     say,
     state_style,
 )
+from manyhands.cli.server_view import find_server
 from manyhands.cli.session import Session
 from manyhands.cli.terminal import many_lines, one_line, paint
 from manyhands.errors import InvalidError, NotFoundError
@@ -84,6 +85,8 @@ def list_tools(
         for tool in all_tools(session.api, channel_id)
         if (not server or tool["serverName"] == server) and (not offered or tool["offered"])
     ]
+    if server and not found and server != "native":
+        find_server(session.api, server)  # which says so if there is none
     if as_json:
         print_json(found)
         return

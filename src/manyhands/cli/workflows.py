@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
@@ -26,6 +24,7 @@ from manyhands.cli.output import (
 )
 from manyhands.cli.session import Session
 from manyhands.cli.terminal import many_lines, one_line
+from manyhands.cli.text_input import read_text
 from manyhands.cli.tool_log import moment
 from manyhands.cli.workflow_view import follow_run, print_node, print_problems, print_run
 from manyhands.errors import InvalidError, NotFoundError
@@ -129,7 +128,7 @@ def validate_workflow(
     session: Session, file: str, inputs: tuple[str, ...], dry_run: bool, directory: str | None, as_json: bool
 ) -> int:
     """Say what is wrong with a definition, each mistake with its line."""
-    body: Json = {"workflow": _read(file), "dir_path": absolute(directory or ".")}
+    body: Json = {"workflow": read_text(file), "dir_path": absolute(directory or ".")}
     if dry_run or inputs:
         body["inputs"] = _inputs(inputs)
     verdict = session.api.request("POST", "/workflows/validate", body)
@@ -159,7 +158,7 @@ def save_workflow(
     session: Session, file: str, scope: str | None, directory: str | None, as_json: bool
 ) -> None:
     """Keep a definition from a file, new or changed."""
-    api, text, where = session.api, _read(file), absolute(directory or ".")
+    api, text, where = session.api, read_text(file), absolute(directory or ".")
     verdict = api.request("POST", "/workflows/validate", {"workflow": text, "dir_path": where})
     name = (verdict["workflow"] or {}).get("name")
     known = {(one["name"], one["scope"]) for one in _everything(api, where)}
@@ -413,10 +412,6 @@ def retry(
 
 
 # --- parts
-
-
-def _read(file: str) -> str:
-    return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
 
 
 def _inputs(given: tuple[str, ...]) -> Json:

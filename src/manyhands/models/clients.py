@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from shlex import quote
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -43,7 +44,7 @@ class Clients:
         if info.provider in NEEDS_KEY and not key:
             raise ModelError(
                 f"{info.name} has no key. Set {KEY_VARIABLES[info.provider][0]}, or save the model with one: "
-                f"`manyhands models add {info.name} --provider {info.provider} --model {info.model} "
+                f"`manyhands models add {quote(info.name)} --provider {info.provider} --model {info.model} "
                 "--api-key -`."
             )
         async with self._opening:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from shlex import quote
 from typing import Any
 
 from manyhands.models.types import ContextTooLongError, ModelError, ModelInfo
@@ -93,7 +94,9 @@ def _too_long(info: ModelInfo, detail: str, status: int | None) -> ModelError:
 def _key(info: ModelInfo) -> str:
     if info.source == "environment" and info.api_key:
         return f"Check the environment variable {info.api_key.strip('${}')} and start again."
-    command = f"manyhands models add {info.name} --provider {info.provider} --model {info.model} --api-key -"
+    command = (
+        f"manyhands models add {quote(info.name)} --provider {info.provider} --model {info.model} --api-key -"
+    )
     return f"Save a valid one: `{command}`."
 
 

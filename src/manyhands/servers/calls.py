@@ -9,14 +9,17 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from shlex import quote
 from typing import TYPE_CHECKING
 
+import anyio
 from mcp.shared.exceptions import MCPError
-from mcp.types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, URL_ELICITATION_REQUIRED
+from mcp.types import INVALID_PARAMS, METHOD_NOT_FOUND, URL_ELICITATION_REQUIRED
 from pydantic import ValidationError
 
 from manyhands.errors import InvalidError, ManyhandsError, NeedsAuthError, NotFoundError, UnavailableError
+from manyhands.servers.failures import has_hung_up
 from manyhands.servers.transports.types import (
     BAD_ANSWER,
     FRAME_TOO_LARGE,
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
 SERVERS_FAULT = "The fault is the server's: update it, or tell its authors."
 _MOST_DATA = 2000
 _CODES = {
-    CONNECTION_CLOSED: "unavailable",
     TRANSPORT_FAILED: "unavailable",
     STALE_SESSION: "unavailable",
     UNAUTHORIZED: "needs_auth",
@@ -50,6 +52,17 @@ class Call:
     tool: str
     invocation: Invocation
     note: str | None = None
+    _scopes: list[anyio.CancelScope] = field(default_factory=list)
+
+    def scope(self) -> anyio.CancelScope:
+        """What is done inside is given up when the call ends."""
+        self._scopes.append(anyio.CancelScope())
+        return self._scopes[-1]
+
+    def end(self) -> None:
+        """It is over: nobody needs what was asked for it."""
+        for scope in self._scopes:
+            scope.cancel()
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """What the SDK calls when the server says how far it is."""
@@ -81,6 +94,7 @@ class CallsInFlight:
         finally:
             current_call.reset(token)
             del self._calls[call]
+            call.end()
 
     @contextmanager
     def other(self) -> Iterator[None]:
@@ -117,8 +131,9 @@ def tool_result(result: CallToolResult, note: str | None) -> ToolResult:
 
 def failed_call(server: str, tool: str, error: MCPError, more: str = "") -> ToolResult:
     """An error of the protocol as a result that a model can act on."""
-    text = f"Tool {tool!r} of server {server!r} failed: {_story(error)}{more}{_advice(server, error.code)}"
-    return text_result(text, is_error=True, code=_CODES.get(error.code, "tool_fault"))
+    text = f"Tool {tool!r} of server {server!r} failed: {_story(error)}{more}{_advice(server, error)}"
+    code = "unavailable" if has_hung_up(error) else _CODES.get(error.code, "tool_fault")
+    return text_result(text, is_error=True, code=code)
 
 
 def request_error(server: str, what: str, error: MCPError | ValidationError) -> ManyhandsError:
@@ -133,28 +148,29 @@ def request_error(server: str, what: str, error: MCPError | ValidationError) -> 
         case _ if error.code in (INVALID_PARAMS, METHOD_NOT_FOUND):
             return InvalidError(text)
         case _ if error.code == UNAUTHORIZED:
-            return NeedsAuthError(text, hint=f"Sign in with `manyhands servers login {server}`.")
+            return NeedsAuthError(text, hint=f"Sign in with `manyhands servers login {quote(server)}`.")
         case _:
             return UnavailableError(text)
 
 
-def _advice(server: str, code: int) -> str:
+def _advice(server: str, error: MCPError) -> str:
     """What to do next, where it is not the tool that must say so."""
-    match code:
-        case _ if code == CONNECTION_CLOSED:
-            return f" The next call connects it again; `manyhands servers log {server}` shows what it wrote."
-        case _ if code == TRANSPORT_FAILED:
+    match error.code:
+        case _ if has_hung_up(error):
+            log = f"`manyhands servers log {quote(server)}`"
+            return f" The next call connects it again; {log} shows what it wrote."
+        case _ if error.code == TRANSPORT_FAILED:
             return " Check that the server runs, then try again."
-        case _ if code == BAD_ANSWER:
+        case _ if error.code == BAD_ANSWER:
             return f" {SERVERS_FAULT}"
-        case _ if code == UNAUTHORIZED:
-            return f" Sign in with `manyhands servers login {server}`."
+        case _ if error.code == UNAUTHORIZED:
+            return f" Sign in with `manyhands servers login {quote(server)}`."
         case _:
             return ""
 
 
 def _story(error: MCPError) -> str:
-    if error.code == CONNECTION_CLOSED:
+    if has_hung_up(error):
         return (
             "the server ended or hung up before it answered. It may have carried out the call all the same."
         )

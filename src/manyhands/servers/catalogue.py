@@ -120,7 +120,7 @@ class _Reading:
         try:
             return await self._all_pages(method, fetch)
         except MCPError as error:
-            if is_connection_error(error.code):
+            if is_connection_error(error):
                 raise
             if error.code == METHOD_NOT_FOUND and method != "tools/list":
                 return []

@@ -107,7 +107,7 @@ class ServerRequests:
             answer = await self._ask(question, call)
             if not answer.approved:
                 return refusal(answer)
-            data = form_data(params.requested_schema, answer)
+            data = form_data(params.requested_schema, answer.response)
             problem = form_problem(params.requested_schema, data)
             if problem is None:
                 return ElicitResult(action="accept", content=data)
@@ -185,19 +185,19 @@ class ServerRequests:
 
     async def _ask(self, question: Question, call: Call | None) -> Answer:
         if call is not None:
-            context = call.invocation.context
-            return await call.invocation.ask(
-                replace(
-                    question,
-                    channel_id=context.channel_id,
-                    run_id=context.run_id,
-                    call_id=call.invocation.call_id,
-                )
-            )
+            return await self._ask_for(call, question)
         if self._features.asking is None:
             return Answer(ApprovalState.REJECTED, reason="There is nobody to ask.")
         with self._calls.paused():
             return await self._features.asking(question)
+
+    async def _ask_for(self, call: Call, question: Question) -> Answer:
+        """Within the call; a question whose call was stopped is taken back, although the server waits."""
+        context, call_id = call.invocation.context, call.invocation.call_id
+        ours = replace(question, channel_id=context.channel_id, run_id=context.run_id, call_id=call_id)
+        with call.scope():
+            return await call.invocation.ask(ours)
+        return Answer(ApprovalState.CANCELLED)
 
 
 def _sampling_question(server: str, call: Call | None, wanted: Mapping[str, Any]) -> Question:

@@ -140,7 +140,8 @@ def _entry_name(entry: Mapping[str, Any], name: str | None, source: str) -> str:
     found = name or entry.get("name")
     if isinstance(found, str) and found:
         return found
-    raise InvalidError(f"{source}: this is one server without a name.", hint="Give the name with it.")
+    hint = 'Write {"NAME": {…}}, or save it with `manyhands servers add-json NAME`.'
+    raise InvalidError(f"{source}: this is one server without a name.", hint=hint)
 
 
 def _wrong_top(value: Any, source: str, *, strict: bool) -> InvalidError:

@@ -32,6 +32,7 @@ def form_question(
         "elicitation",
         f"{server} asks: {params.message}"[:_TITLE],
         {**detail, "problem": problem} if problem else detail,
+        check=lambda response: response_problem(params.requested_schema, response),
     )
 
 
@@ -58,7 +59,12 @@ def is_web_address(url: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
-def form_data(schema: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
+def response_problem(schema: Mapping[str, Any], response: Any) -> str | None:
+    """What is wrong with what a person wants to send."""
+    return form_problem(schema, form_data(schema, response))
+
+
+def form_data(schema: Mapping[str, Any], response: Any) -> dict[str, Any]:
     """What the person entered, with the defaults of the fields that were left out."""
     properties = schema.get("properties")
     fields = properties if isinstance(properties, Mapping) else {}
@@ -67,7 +73,7 @@ def form_data(schema: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
         for name, field in fields.items()
         if isinstance(field, Mapping) and "default" in field
     }
-    return {**defaults, **(answer.response if isinstance(answer.response, Mapping) else {})}
+    return {**defaults, **(response if isinstance(response, Mapping) else {})}
 
 
 def form_problem(schema: Mapping[str, Any], data: Mapping[str, Any]) -> str | None:

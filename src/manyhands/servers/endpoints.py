@@ -36,6 +36,8 @@ class Target:
     open: Callable[[], Awaitable[TransportHandle]]
     transport: Transport = "stdio"
     connect_timeout_s: float = 30.0
+    is_saved: bool = True
+    """Whether commands know it by its name; one that is only tried they do not."""
 
     @property
     def remote(self) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from shlex import quote
 from typing import Literal
 
 from mcp.shared.exceptions import MCPError
 from mcp.types import CONNECTION_CLOSED
+from pydantic import ValidationError
 
 from manyhands.errors import ManyhandsError, NeedsAuthError, NotConfiguredError
 from manyhands.servers.endpoints import Target
@@ -18,17 +20,26 @@ from manyhands.servers.transports.types import (
     TransportDiagnostics,
 )
 
-_CONNECTION_ERRORS = frozenset({CONNECTION_CLOSED, TRANSPORT_FAILED, STALE_SESSION, UNAUTHORIZED})
+_CONNECTION_ERRORS = frozenset({TRANSPORT_FAILED, STALE_SESSION, UNAUTHORIZED})
+_HUNG_UP = "Connection closed"
 _LAST_WORDS = 2000
+_LAST_LINES = 5
+_BY_HAND = "Run the command by hand to see why."
 _LOOK = "Check that it runs and that its address is right."
+_CHECK = "Check that this is an MCP server and that its transport is the one it speaks."
 
 Kind = Literal["failed", "hopeless", "needs_auth", "stale"]
 """`hopeless`: trying again changes nothing. `stale`: connect anew at once."""
 
 
-def is_connection_error(code: int) -> bool:
+def has_hung_up(error: MCPError) -> bool:
+    """Whether the connection is closed. The SDK's words say so: its code is one that servers use, too."""
+    return error.code == CONNECTION_CLOSED and error.message == _HUNG_UP
+
+
+def is_connection_error(error: MCPError) -> bool:
     """Whether a request failed because of the connection and not because of what was asked."""
-    return code in _CONNECTION_ERRORS
+    return has_hung_up(error) or error.code in _CONNECTION_ERRORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +87,16 @@ def _story(
     timed_out: bool,
 ) -> tuple[str, str]:
     name, where = f"Server {target.name!r}", _where(target, facts)
-    log = f"`manyhands servers log {target.name}` shows what it wrote."
+    log = (
+        f"`manyhands servers log {quote(target.name)}` shows what it wrote." if target.is_saved else _BY_HAND
+    )
     if isinstance(cause, ManyhandsError):
         what = "reached" if target.remote else "started"
         return f"{name} could not be {what}: {cause.message}", cause.hint or log
     if facts and facts.problem:
         return f"{name} failed after {_took(facts)}: {facts.problem} {where}", _LOOK if target.remote else log
     if timed_out:
-        slow = f"If it needs longer to start, raise its connect_timeout; {log}"
+        slow = f"If it needs longer to start: `{_longer(target)}`. {log}"
         loud = "On stdio a server may write nothing but MCP messages to stdout; logs belong on stderr."
         return (
             f"{name} did not answer within {target.connect_timeout_s:g} s. {where}",
@@ -93,13 +106,12 @@ def _story(
         when = "while it was connected" if was_up else "before it was ready"
         return (
             f"{name} ended {when}, {_exit(facts.exit_code)} after {_took(facts)}. {where}",
-            f"Run the command by hand to see why; {log}",
+            f"{_BY_HAND[:-1]}; {log}" if target.is_saved else _BY_HAND,
         )
-    if isinstance(cause, MCPError) and cause.code not in _CONNECTION_ERRORS:
-        return (
-            f"{name} refused the connection: {cause.message} ({cause.code}). {where}",
-            "Check that this is an MCP server and that its transport is the one it speaks.",
-        )
+    if isinstance(cause, MCPError) and not is_connection_error(cause):
+        return f"{name} refused the connection: {cause.message} ({cause.code}). {where}", _CHECK
+    if isinstance(cause, ValidationError):
+        return f"{name} answered with something that is not MCP: {_first_fault(cause)}. {where}", _CHECK
     if target.remote:
         reason = f": {_plain(cause)}" if cause else "."
         what = "was lost" if was_up else "could not be reached"
@@ -115,6 +127,11 @@ def _where(target: Target, facts: TransportDiagnostics | None) -> str:
     if facts is None:
         return ""
     return f"(address: {facts.target})" if target.remote else f"(command: {facts.target})"
+
+
+def _longer(target: Target) -> str:
+    option = f"--connect-timeout {round(target.connect_timeout_s * 4000)}"
+    return f"manyhands servers edit {quote(target.name)} {option}" if target.is_saved else option
 
 
 def _exit(code: int) -> str:
@@ -137,12 +154,17 @@ def _last_words(facts: TransportDiagnostics | None) -> str:
     if facts.stderr_tail.strip():
         parts.append(f"Its last words on stderr:\n{_end_of(facts.stderr_tail)}")
     if facts.garbage:
-        last = _end_of(facts.garbage_tail, 400)
+        last = _end_of("\n".join(facts.garbage_tail.strip().split("\n")[-_LAST_LINES:]), 400)
         lines = "1 line to stdout that is no MCP message:"
         if facts.garbage > 1:
             lines = f"{facts.garbage} lines to stdout that are not MCP messages, the last:"
         parts.append(f"It wrote {lines}\n{last}")
     return "\n".join(parts)
+
+
+def _first_fault(error: ValidationError) -> str:
+    fault = error.errors()[0]
+    return ": ".join(filter(None, [".".join(map(str, fault["loc"])), fault["msg"]]))
 
 
 def _end_of(text: str, most: int = _LAST_WORDS) -> str:
@@ -159,7 +181,7 @@ def _sign_in(target: Target, cause: BaseException | None, facts: TransportDiagno
     reason = cause.message if isinstance(cause, NeedsAuthError | MCPError) else "it refused us"
     text = (
         f"Server {target.name!r} wants a sign-in: {reason} {_where(target, facts)}\n"
-        f"Sign in with `manyhands servers login {target.name}`, or correct its headers."
+        f"Sign in with `manyhands servers login {quote(target.name)}`, or correct its headers."
     )
     return Failure(text, "needs_auth", sign_in_url=url if isinstance(url, str) else None)
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.abc
 from mcp.shared.exceptions import MCPError
-from mcp.types import CONNECTION_CLOSED, EmptyResult, PingRequest
+from mcp.types import EmptyResult, PingRequest
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from manyhands.servers.endpoints import Limits
-from manyhands.servers.failures import is_connection_error
+from manyhands.servers.failures import has_hung_up, is_connection_error
 from manyhands.servers.transports.types import STALE_SESSION, UNAUTHORIZED
 from manyhands.servers.watched import WatchedTransport
 
@@ -111,9 +111,9 @@ class Line:
 
     def judge(self, error: MCPError) -> None:
         """What the failure of one request says about the connection."""
-        if error.code in (UNAUTHORIZED, STALE_SESSION, CONNECTION_CLOSED):
+        if has_hung_up(error) or error.code in (UNAUTHORIZED, STALE_SESSION):
             self.retire(error)
-        elif is_connection_error(error.code):
+        elif is_connection_error(error):
             self.doubt()
 
     def doubt(self) -> None:
@@ -136,7 +136,7 @@ class Line:
             except MCPError as error:
                 if error.code in (UNAUTHORIZED, STALE_SESSION):
                     self.retire(error)
-                elif is_connection_error(error.code):
+                elif is_connection_error(error):
                     self.end(error)
 
     async def _probe(self) -> None:

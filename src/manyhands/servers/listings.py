@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 
 from manyhands.servers.naming import Namespace, full_names, tool_prefix
 from manyhands.servers.pins import readable_diff
@@ -73,7 +74,7 @@ def why_not_offered(known: Known, situation: Situation) -> str | None:
     server, state = known.server, situation.state
     name = server.config.name
     if not server.config.enabled:
-        return f"server {name} is disabled; run `manyhands servers enable {name}`"
+        return f"server {name} is disabled; run `manyhands servers enable {quote(name)}`"
     if not situation.trusted:
         return (
             f"server {name} comes from {server.project}/.mcp.json, which is not trusted as it is now;"
@@ -91,18 +92,19 @@ def _why_not_connected(name: str, held: bool, state: ConnectionState) -> str | N
         case ServerStatus.CONNECTED:
             return None
         case ServerStatus.CONNECTING if error:
-            return f"server {name} failed: {error}; trying again, or run `manyhands servers reconnect {name}`"
+            command = f"manyhands servers reconnect {quote(name)}"
+            return f"server {name} failed: {error}; trying again, or run `{command}`"
         case ServerStatus.CONNECTING:
             return f"server {name} is still connecting"
         case ServerStatus.NEEDS_AUTH:
-            return f"server {name} needs a sign-in; run `manyhands servers login {name}`"
+            return f"server {name} needs a sign-in; run `manyhands servers login {quote(name)}`"
         case ServerStatus.ERROR:
-            return f"server {name} failed: {error}; run `manyhands servers reconnect {name}`"
+            return f"server {name} failed: {error}; run `manyhands servers reconnect {quote(name)}`"
         case _ if held:
-            return f"server {name} was disconnected by hand; run `manyhands servers connect {name}`"
+            return f"server {name} was disconnected by hand; run `manyhands servers connect {quote(name)}`"
         case _:
             why = f": {error}" if error else ""
-            return f"server {name} is disconnected{why}; run `manyhands servers connect {name}`"
+            return f"server {name} is disconnected{why}; run `manyhands servers connect {quote(name)}`"
 
 
 def _listing(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -18,6 +19,8 @@ from manyhands.servers.views import TestReport
 if TYPE_CHECKING:
     from manyhands.servers.connection import Connection
 
+UNSAVED = 0
+"""The id of a server that is only tried."""
 _GRACE_S = 2.0
 
 
@@ -25,7 +28,8 @@ async def probe(server: Server, targets: Targets, redactor: Redactor) -> TestRep
     """How connecting went and what was found, or the whole reason why it failed."""
     module = await import_aside("manyhands.servers.connection")
     key, limits = ConnectionKey(server.id), Limits(backoff=BackOff(attempts=0))
-    connection: Connection = module.Connection(key, targets.of(server), limits=limits)
+    target = replace(targets.of(server), is_saved=server.id != UNSAVED)
+    connection: Connection = module.Connection(key, target, limits=limits)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(connection.run)
         try:

@@ -134,6 +134,8 @@ class ProjectServers:
         """Read the file and bring servers and connections in step; only what changed is touched."""
         async with self._busy:
             project = await read_project(directory)
+            if project.unreadable:  # half written, or mistyped: what runs goes on until the file is good
+                project = replace(project, entries=self.project(directory).entries)
             self._projects[directory] = project
             for note in (*project.notes, *([project.problem] if project.problem else [])):
                 log.warning("%s", note)

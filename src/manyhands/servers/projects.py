@@ -44,12 +44,16 @@ class ProjectEntry:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What a directory's file says now; `problem` is why it, or some of it, cannot be used."""
+    """What a directory's file says now; `problem` is why it, or some of it, cannot be used.
+
+    `unreadable`: nobody knows what the file means, so that nothing may be concluded from what is not there.
+    """
 
     directory: str
     entries: Mapping[str, ProjectEntry] = field(default_factory=dict)
     problem: str | None = None
     notes: Sequence[str] = ()
+    unreadable: bool = False
 
 
 async def read_project(directory: str) -> Project:
@@ -76,14 +80,18 @@ def _read(directory: str) -> Project:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
-            return Project(directory, problem=f"{path}: it is larger than {MAX_BYTES} bytes; none was read")
+            return _unreadable(directory, f"{path}: it is larger than {MAX_BYTES} bytes; none was read")
         return _parse(directory, path, data.decode("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return Project(directory)
     except (OSError, UnicodeDecodeError) as error:
-        return Project(directory, problem=f"{path}: it cannot be read: {error}")
+        return _unreadable(directory, f"{path}: it cannot be read: {error}")
     except InvalidError as error:
-        return Project(directory, problem=str(error))
+        return _unreadable(directory, str(error))
+
+
+def _unreadable(directory: str, problem: str) -> Project:
+    return Project(directory, problem=problem, unreadable=True)
 
 
 def _parse(directory: str, path: Path, text: str) -> Project:

@@ -10,6 +10,7 @@ import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
@@ -59,7 +60,6 @@ Json = Mapping[str, Any]
 _POLICIES = {*(effect.value for effect in Effect), DEFAULT_POLICY}
 _MEMORY_S = 2.0
 _SIGN_OUT_S = 10.0
-_UNSAVED = 0
 CHANNEL_CAPABILITY = "claude/channel"
 
 
@@ -217,7 +217,7 @@ class ServerService:
 
     async def test(self, config: ServerConfig | Json, *, server_id: int | None = None) -> TestReport:
         """Connect once without saving. With `server_id` what is not given, and masks, are that server's."""
-        from manyhands.servers.probing import probe
+        from manyhands.servers.probing import UNSAVED, probe
 
         before = self._registry.get(server_id).server if server_id is not None else None
         if before is not None and (refusal := self._live.distrust(before)):
@@ -227,7 +227,7 @@ class ServerService:
         refuse_masks(config)
         config = keep_masked(config, before.config if before else None)
         now = self._clock.now()
-        server = before or Server(_UNSAVED, config, config.name, None, False, None, now, now)
+        server = before or Server(UNSAVED, config, config.name, None, False, None, now, now)
         return await probe(replace(server, config=config), self._targets, self._secrets.redactor)
 
     async def import_json(
@@ -341,7 +341,7 @@ class ServerService:
             name = known.server.config.name
             raise NotFoundError(
                 f"Server {name!r} has no tool {tool!r}.",
-                hint=f"`manyhands tools list --server {name}` shows them.",
+                hint=f"`manyhands tools list --server {quote(name)}` shows them.",
             )
         wanted = await self._registry.prefer(server_id, tool, enabled, policy)
         self._tell_of_change(server_id, tool)

@@ -154,7 +154,7 @@ def _client(grant: Grant) -> OAuthClientInformationFull:
 def _unreachable(url: str, reason: str) -> UnavailableError:
     return UnavailableError(
         f"The tokens could not be renewed at {shown_url(url)}: {reason}.",
-        hint="They are kept; it is tried again with the next attempt.",
+        hint="They are kept; try again in a few seconds.",
     )
 
 

@@ -6,6 +6,8 @@ MCP server says.
 
 from __future__ import annotations
 
+from shlex import quote
+
 from mcp.client.auth import OAuthClientProvider
 from mcp.client.auth.extensions.client_credentials import (
     ClientCredentialsOAuthProvider,
@@ -64,5 +66,5 @@ class MachineLogin(Login):
             return value
         raise NotConfiguredError(
             f"Server {self._request.name!r} signs in by itself and has no {name}.",
-            hint=f"Run `manyhands servers edit {self._request.name} --env {name}=…`.",
+            hint=f"Run `manyhands servers edit {quote(self._request.name)} --env {name}=…`.",
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -201,13 +202,14 @@ class Supervision:
         name = server.config.name
         if not server.config.enabled:
             return ConflictError(
-                f"Server {name!r} is disabled.", hint=f"Run `manyhands servers enable {name}` first."
+                f"Server {name!r} is disabled.", hint=f"Run `manyhands servers enable {quote(name)}` first."
             )
         if refusal := self.distrust(server):
             return refusal
         if server.held:
             return ConflictError(
-                f"Server {name!r} was disconnected by hand.", hint=f"Run `manyhands servers connect {name}`."
+                f"Server {name!r} was disconnected by hand.",
+                hint=f"Run `manyhands servers connect {quote(name)}`.",
             )
         return None
 

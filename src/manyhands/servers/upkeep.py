@@ -253,7 +253,7 @@ class Upkeep(Line):
             try:
                 await self.set_log_level(self._level)
             except MCPError as error:
-                if is_connection_error(error.code):
+                if is_connection_error(error):
                     raise
                 log.info("%s does not set its log level: %s", self._name, error)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 from sqlalchemy.engine import Engine
+from sqlalchemy.exc import DatabaseError
 
 from manyhands.store.jobs import Job, Posted
 
@@ -40,7 +41,10 @@ class QuickCommits:
         return made
 
     def _commit(self, jobs: Sequence[Job]) -> bool:
-        conn = self._conn = self._conn or self._engine.connect()
+        try:
+            conn = self._conn = self._conn or self._engine.connect()
+        except DatabaseError:
+            return False
         driver: Any = conn.connection.driver_connection
         try:
             driver.execute("BEGIN IMMEDIATE")

@@ -95,7 +95,7 @@ class SqliteStore:
         try:
             with self._write_engine.connect() as conn:
                 conn.connection.driver_connection.execute("PRAGMA journal_mode=WAL")  # type: ignore[union-attr]
-        except DatabaseError as error:
+        except (DatabaseError, sqlite3.DatabaseError) as error:  # of the engine; of the driver
             raise _unusable(self._path, error) from error
         os.chmod(self._path, 0o600)
 

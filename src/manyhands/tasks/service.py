@@ -216,12 +216,13 @@ class TaskService:
     async def _check_tools(self, task: Task, channel: Channel) -> None:
         from fnmatch import fnmatchcase
 
-        names = [listing.definition.full_name for listing in await self._near.tools.list(channel)]
+        known = [listing.definition for listing in await self._near.tools.list(channel)]
         for pattern in task.allow:
-            if not any(fnmatchcase(name, pattern) for name in names):
+            if not any(fnmatchcase(tool.full_name, pattern) for tool in known):
+                meant = next((tool.full_name for tool in known if fnmatchcase(tool.name, pattern)), None)
+                hint = "`manyhands tools list` shows their names; `*` stands for anything."
                 raise InvalidError(
-                    f"No tool is called {pattern!r}.",
-                    hint="`manyhands tools list` shows their names; `*` stands for anything.",
+                    f"No tool is called {pattern!r}.", hint=f"Did you mean {meant}?" if meant else hint
                 )
 
     # --- looking

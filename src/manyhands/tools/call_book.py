@@ -179,7 +179,7 @@ def _ended(
 
 
 def _not_kept(weight: Weight, record: CallRecord, error: UnavailableError) -> ToolResult:
-    shown = cut_text(weight.text, weight.limit, record.id) if weight.long_text else weight.text
+    shown = cut_text(weight.text, weight.limit, None) if weight.long_text else weight.text
     lost = f"its result of {weight.size} characters was not kept: {error}"
     text = f"{_who(record)} ran, but {lost} What is left:\n"
     code = "disk_full" if error.data.get("disk_full") else error.code

@@ -86,16 +86,17 @@ def stand_in(result: ToolResult, weight: Weight, call_id: str, *, binary_limit: 
     return replace(result, content=content, structured=None)
 
 
-def cut_text(text: str, limit: int, call_id: str) -> str:
-    """Head and tail, with a note between them."""
+def cut_text(text: str, limit: int, call_id: str | None) -> str:
+    """Head and tail, with a note between them: how to read on, if the result of that call is kept."""
     head, tail = limit * 2 // 3, limit // 4
-    left_out = len(text) - head - tail
-    note = (
-        f"[… {left_out} of {len(text)} characters left out. The whole result is kept; to read on, call"
-        f' read_file with {{"path": "result:{call_id}", "offset": {head}, "limit": {limit // 2}}}'
-        " (offset and limit count characters here). …]"
-    )
-    return f"{text[:head]}\n{note}\n{text[len(text) - tail :]}"
+    note = f"[… {len(text) - head - tail} of {len(text)} characters left out."
+    if call_id is not None:
+        note += (
+            " The whole result is kept; to read on, call"
+            f' read_file with {{"path": "result:{call_id}", "offset": {head}, "limit": {limit // 2}}}'
+            " (offset and limit count characters here)."
+        )
+    return f"{text[:head]}\n{note} …]\n{text[len(text) - tail :]}"
 
 
 def _block(block: Mapping[str, Any], limit: int, call_id: str) -> Mapping[str, Any]:

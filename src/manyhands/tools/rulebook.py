@@ -74,7 +74,9 @@ class Rulebook:
         policy = await self.policy()
         async with self._changing:
             if not await self._store.write(lambda conn: rows.delete_rule(conn, rule_id)):
-                raise NotFoundError(f"There is no rule {rule_id!r}.", hint="Look at the list of rules.")
+                raise NotFoundError(
+                    f"There is no rule {rule_id!r}.", hint="`manyhands tools rules list` shows them all."
+                )
             self._policy = Policy(rule for rule in (self._policy or policy).rules if rule.id != rule_id)
         self._bus.publish("rule.removed", {"id": rule_id})
 

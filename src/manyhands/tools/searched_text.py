@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -59,18 +60,46 @@ def searched_text(definition: ToolDefinition) -> SearchedText:
 
 def kinds(definitions: Sequence[ToolDefinition]) -> list[int]:
     """A number for each tool: near copies (a server twice, a tool for each sort of thing) share theirs."""
-    leaders: dict[frozenset[str], list[tuple[int, frozenset[str]]]] = defaultdict(list)
+    words = [_telling_words(definition) for definition in definitions]
+    spread = Counter(word for several in words for word in several)
+    leaders: dict[_Place, list[int]] = defaultdict(list)
     found: list[int] = []
-    for number, definition in enumerate(definitions):
-        words = frozenset(
-            stem(word) for word in words_of(f"{definition.name} {_head(definition)}") if word not in EMPTY
-        )
-        rivals = leaders[_parameter_names(definition)]
-        kind = next((kind for kind, led in rivals if len(words & led) >= ALIKE * len(words | led)), None)
-        if kind is None:
-            rivals.append((number, words))
-        found.append(number if kind is None else kind)
+    for number, (definition, own) in enumerate(zip(definitions, words, strict=True)):
+        arguments = _parameter_names(definition)
+        rivals = _rivals(leaders, arguments, sorted(own, key=lambda word: (spread[word], word)))
+        kind = min((rival for rival in rivals if _are_alike(own, words[rival])), default=number)
+        if kind == number:
+            for word in own:
+                leaders[arguments, len(own), word].append(number)
+        found.append(kind)
     return found
+
+
+_Place = tuple[frozenset[str], int, str]
+"""Where a leader of a kind is found: by its arguments, how many words it has, and each of them."""
+
+
+def _rivals(
+    leaders: Mapping[_Place, Sequence[int]], arguments: frozenset[str], rarest_first: Sequence[str]
+) -> Iterator[int]:
+    """The leaders that may be alike, and few others, however many there are.
+
+    Whoever has n of the words has one of the rarest that are left when n - 1 are put aside.
+    """
+    count = len(rarest_first)
+    for size in range((count + 1) // 2, 2 * count + 1):
+        shared = math.ceil((count + size) / 3)  # what half of all their words amounts to
+        for word in rarest_first[: count - shared + 1]:
+            yield from leaders.get((arguments, size, word), ())
+
+
+def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= ALIKE * len(one | other)
+
+
+def _telling_words(definition: ToolDefinition) -> frozenset[str]:
+    text = f"{definition.name} {_head(definition)}"
+    return frozenset(stem(word) for word in words_of(text) if word not in EMPTY) or frozenset({""})
 
 
 def _server(definition: ToolDefinition) -> str:

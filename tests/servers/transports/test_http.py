@@ -11,6 +11,7 @@ import httpx2
 import pytest
 from mcp import MCPError
 
+from manyhands.errors import UnavailableError
 from manyhands.secrets import HIDDEN, Redactor
 from manyhands.servers.transports.http import HttpTransport
 from manyhands.servers.transports.http_client import is_loopback, shown_url
@@ -215,20 +216,30 @@ async def test_a_proxy_is_not_asked_for_this_machine(
 class Failing(httpx2.Auth):
     """Signs in once, then fails."""
 
-    def __init__(self) -> None:
+    def __init__(self, error: Exception) -> None:
         self.works = True
+        self.error = error
 
     async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, Any]:
         if not self.works:
-            raise RuntimeError("the keyring is locked")
+            raise self.error
         yield request
 
 
-async def test_a_sign_in_that_fails_fails_its_call_and_no_other(server: OddServer) -> None:
-    auth = Failing()
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (RuntimeError("the keyring is locked"), "RuntimeError: the keyring is locked"),
+        (UnavailableError("The keyring is locked."), "^The keyring is locked.$"),
+    ],
+)
+async def test_a_sign_in_that_fails_fails_its_call_and_no_other(
+    server: OddServer, error: Exception, told: str
+) -> None:
+    auth = Failing(error)
     async with connected(HttpTransport(server.url(), auth=auth)) as client:
         auth.works = False
-        with pytest.raises(MCPError, match="the keyring is locked"):
+        with pytest.raises(MCPError, match=told):
             await client.call_tool("echo", {})
         auth.works = True
         assert text(await client.call_tool("echo", {"text": "still here"})) == "still here"

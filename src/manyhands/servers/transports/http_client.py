@@ -17,6 +17,7 @@ from typing import Any
 
 import httpx2
 
+from manyhands.errors import ManyhandsError
 from manyhands.servers.transports.awaited_answers import AwaitedAnswers, AwaitedEvents, RequestId
 from manyhands.servers.transports.types import (
     CANCELLED,
@@ -132,7 +133,7 @@ class IsolatingClient(httpx2.AsyncClient):
             return failure(request, FRAME_TOO_LARGE, str(error))
         except Exception as error:  # the border of one request: refused, reset, timed out, no sign-in
             log.info("A request to %s failed", shown_url(str(request.url)), exc_info=True)
-            return failure(request, TRANSPORT_FAILED, f"{type(error).__name__}: {error}".rstrip(": "))
+            return failure(request, TRANSPORT_FAILED, _told(error))
 
     async def _open_stream(self, request: httpx2.Request, options: dict[str, Any]) -> httpx2.Response:
         """The stream of the server's own messages. A server that has none (405) is as good as any other."""
@@ -241,6 +242,12 @@ def failure(request: httpx2.Request, code: int, text: str, status: int = 503) ->
     """An HTTP response that fails the JSON-RPC request it answers, and nothing else."""
     error = {"jsonrpc": "2.0", "id": request_id(request), "error": {"code": code, "message": text}}
     return httpx2.Response(status, json=error, request=request)
+
+
+def _told(error: Exception) -> str:
+    """Ours say what to do; of others the kind helps."""
+    kind = "" if isinstance(error, ManyhandsError) else f"{type(error).__name__}: "
+    return f"{kind}{error}".rstrip(": ")
 
 
 def request_id(request: httpx2.Request) -> int | str | None:

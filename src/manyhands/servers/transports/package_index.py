@@ -1,7 +1,8 @@
-"""Where packages come from for servers that `uvx` starts: pip's index and certificates, told to uv.
+"""Where packages come from for servers that `uvx` or `npx` starts: pip's index and certificates, told to uv,
+and the certificates to Node.
 
-uv reads no settings of pip, so a machine on which only pip was told would start no such server. Whatever a
-person has told uv itself is left alone. Nothing here starts a process.
+They read no settings of pip, so a machine on which only pip was told would start no such server. Whatever a
+person has told them is left alone. Nothing here starts a process.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-_WANTED = {"UV_DEFAULT_INDEX": "index-url", "SSL_CERT_FILE": "cert"}
+_WANTED = {"UV_DEFAULT_INDEX": "index-url", "SSL_CERT_FILE": "cert", "NODE_EXTRA_CA_CERTS": "cert"}
 _OWN_INDEX = frozenset({"UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_INDEX", "UV_CONFIG_FILE", "UV_OFFLINE"})
 _MACHINE = Path("/etc")
 _SECTIONS = ("global", "install")
 
 
 def index_settings(environment: Mapping[str, str], prefix: str = sys.prefix) -> dict[str, str]:
-    """The variables for uv that pip's settings amount to and that the environment has not."""
+    """The variables for uv and Node that pip's settings amount to and that the environment has not."""
     wanted = {name: option for name, option in _WANTED.items() if name not in environment}
     if _OWN_INDEX & environment.keys() or any(path.is_file() for path in _uv_files(environment)):
         wanted.pop("UV_DEFAULT_INDEX", None)
