@@ -10,8 +10,10 @@ import pytest
 
 from manyhands import Hub
 from manyhands.events import Event
+from manyhands.memory.types import Query
 from manyhands.secrets import HIDDEN
 from manyhands.servers.types import ServerConfig
+from manyhands.settings import Settings
 from manyhands.testing.scripted import calls
 from manyhands.tools.types import CallContext
 from tests.chat.hubs import channel_of, hub_with
@@ -89,6 +91,49 @@ async def test_files_are_read_without_secrets_and_not_overwritten_by_what_stands
         assert file.read_text().startswith(f"GOSSIP_TOKEN={SECRET}\n")
         found = await hub.tools.call("search_files", {"pattern": re.escape(HIDDEN)}, context)
         assert found.status.value == "success"  # to look for it harms nobody
+
+
+@pytest.mark.requirement("L28")
+async def test_a_projects_own_texts_are_told_without_secrets(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text(f"Always use {SECRET}.")
+    async with hub_with(tmp_path, "Yes.") as (hub, model):
+        hub.secrets.redactor.guard(SECRET)
+        channel_id = await channel_of(hub, tmp_path)
+        async for _ in hub.run("Hello.", channel_id=channel_id):
+            pass
+        scope = await hub.memory.scope(dir_path=str(tmp_path))
+        await hub.memory.index(scope)
+        found = await hub.memory.search(scope, Query("Always use"))
+        assert f"Always use {HIDDEN}." in model.requests[0].system
+        assert [hit.text for hit in found.hits] == [f"Always use {HIDDEN}."]
+    assert stored(tmp_path / "home") == []
+
+
+@pytest.mark.requirement("L28")
+async def test_what_is_cut_is_cut_after_secrets_were_hidden(tmp_path: Path) -> None:
+    (tmp_path / "long.txt").write_text("x" * (Settings().result_limit_chars - 510) + SECRET + "y" * 9999)
+    command = f"printf {SECRET[:9]}; sleep 0.2; printf {SECRET[9:]}; sleep 0.2; printf {SECRET[:9]}"
+    async with hub_with(tmp_path) as (hub, _):
+        hub.secrets.redactor.guard(SECRET)
+        context = CallContext(channel_id=await channel_of(hub, tmp_path), direct=True)
+        async with hub.bus.subscribe() as events:
+            read = await hub.tools.call("read_file", {"path": "long.txt"}, context)
+            assert SECRET[:6] not in (read.result or "")
+            ran = await hub.tools.call("run_command", {"command": command}, context)
+            assert (ran.result or "").startswith(f"{HIDDEN}{HIDDEN}\n")
+            told = []
+            async for event in events:
+                told.append(event.data.get("message") or "")
+                if event.type == "tool.finished" and event.data["id"] == ran.id:
+                    break
+        assert "".join(told) == HIDDEN * 2
+
+
+async def test_the_password_of_an_address_is_a_secret(tmp_path: Path) -> None:
+    async with hub_with(tmp_path) as (hub, _):
+        url = "http://me:pass-word@127.0.0.1:9/mcp?api_key=k3y-one"
+        await hub.servers.save(ServerConfig("web", transport="http", url=url))
+        assert hub.secrets.redactor.hide("pass-word k3y-one /mcp") == f"{HIDDEN} {HIDDEN} /mcp"
 
 
 async def run_answering(hub: Hub, channel_id: str) -> list[Event]:

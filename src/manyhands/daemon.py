@@ -15,12 +15,13 @@ import logging
 import os
 import signal
 import socket
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from manyhands import __version__
 from manyhands.errors import ConflictError, InvalidError, NotAllowedError, innermost
@@ -205,6 +206,14 @@ def _url(listener: socket.socket) -> str:
 # --- the run
 
 
+def _goes_into_a_file(output: TextIO) -> bool:
+    """Where a token would stay."""
+    try:
+        return stat.S_ISREG(os.fstat(output.fileno()).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 class _Daemon:
     """One run from open to close."""
 
@@ -272,7 +281,7 @@ class _Daemon:
         self._lock.announce(self._url)
         log.info("version %s serves %s at %s", __version__, self._options.home.path, self._url)
         with suppress(OSError):  # nobody reads it
-            print(f"ready: {address}", flush=True)
+            print(f"ready: {self._url if _goes_into_a_file(sys.stdout) else address}", flush=True)
         if self._options.open_browser:
             import threading
             import webbrowser

@@ -127,7 +127,7 @@ class Services:
             resume=self._resume,
         )
         self.channels = ChannelService(self.store, self.bus, self._clock)
-        self.access = AccessService(self.store, self._clock, self.secrets.redactor.register)
+        self.access = AccessService(self.store, self._clock)
         self.bus.observe(self._follow_channels)
         self.agents = AgentService(self.store, self.bus, self._clock, self.settings)
         self.approvals = ApprovalService(self.store, self.bus, self._clock, self.settings)
@@ -212,6 +212,7 @@ class Services:
             attachments,
             Budget(self.store, self.settings, self.approvals.ask),
             self._agents,
+            self.secrets.redactor.hide,
         )
         names = NamesHere(self.settings, self._agents_of, self._tell_agent)
         runs = RunService(
@@ -241,7 +242,7 @@ class Services:
             guard,
             self.home.results,
             Shelter(self.settings, [str(self.home.path)], self._mounts_of),
-            self.secrets.redactor.hide,
+            self.secrets.redactor,
         )
         return WorkflowService(
             self.store,
@@ -273,7 +274,7 @@ class Services:
             ChannelTokens(self.access),
             self._hands,
             self._mounts_of,
-            self.secrets.redactor.redact,
+            self.secrets.redactor,
             guard,
         )
 

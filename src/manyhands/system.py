@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, BinaryIO, Self
 
 from manyhands.errors import ConflictError, UnavailableError
 from manyhands.guardian import kill_processes, marked_processes, processes_of, read_process
@@ -71,6 +71,11 @@ def _may_inherit(name: str, value: str) -> bool:
     if value.startswith("()"):  # a shell function that an old bash exported
         return False
     return upper in _INHERITED_NAMES or upper.startswith(_INHERITED_PREFIXES)
+
+
+def open_private(path: Path) -> BinaryIO:
+    """Open a file for writing, emptied, that its owner alone can read."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
 
 
 def write_private(path: Path, text: str) -> None:

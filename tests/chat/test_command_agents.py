@@ -24,6 +24,7 @@ from manyhands.chat.runners import Runner
 from manyhands.daemon import _bind_local
 from manyhands.events import Event
 from manyhands.sandbox import Bubblewrap
+from manyhands.secrets import MASK
 from tests.chat.hubs import channel_of
 from tests.chat.repositories import Repository, make_repository
 
@@ -287,6 +288,19 @@ open("seen.json", "w").write(json.dumps(server))
 async def test_what_it_says_of_its_token_is_not_kept(hub: Hub, project: Path) -> None:
     channel = await agent(hub, project, "import os\nprint('it is', os.environ['MANYHANDS_TOKEN'])\n")
     assert "mha_" not in json.dumps([event.data for event in await run(hub, channel)])
+
+
+@pytest.mark.requirement("L28")
+async def test_a_secret_that_comes_in_two_pieces_is_not_told(hub: Hub, project: Path) -> None:
+    script = (
+        "import os, time\ntoken = os.environ['THEIR_TOKEN']\n"
+        "for piece in ('it is ', token[:5], token[5:], ', so.'):\n"
+        "    print(piece, end='', flush=True)\n    time.sleep(0.1)\n"
+    )
+    channel = await agent(hub, project, script, env={"THEIR_TOKEN": "words-of-mine"})
+    events = await run(hub, channel)
+    told = "".join(event.data["text"] for event in events if event.type == "run.delta")
+    assert told == events[-1].data["text"] == f"it is {MASK}, so."
 
 
 async def test_secrets_in_its_environment_are_kept_as_references(

@@ -18,6 +18,10 @@ def test_up_detached_waits_until_it_serves_and_down_ends_it(cli: CommandLine) ->
         assert ran.out.startswith("ready: http://127.0.0.1:")
         assert f"/?token={(cli.home / 'token').read_text().strip()}\n" in ran.out
         assert cli.ok("status", "--json").json["version"] == __version__
+        kept = cli.home / "logs" / "daemon.out"
+        assert "\nready: http://127.0.0.1:" in kept.read_text()
+        assert "token" not in kept.read_text()
+        assert kept.stat().st_mode & 0o077 == 0
     finally:
         down = cli.ok("down")
     assert down.out == "✓ the daemon has ended\n"

@@ -10,6 +10,7 @@ from mcp import Client
 
 from manyhands.chat.types import Channel
 from manyhands.hub import Hub
+from manyhands.secrets import HIDDEN
 from tests.mcp_server.conftest import Connect, said
 
 pytestmark = pytest.mark.anyio
@@ -80,6 +81,9 @@ async def test_what_is_wrong_is_said_with_its_place(hub: Hub, connect: Connect) 
         refused = await client.call_tool("save_workflow", {"action": "add", "workflow": broken})
         assert refused.is_error
         assert "nodes[0].depends_on[0]: 'a' depends on 'z'" in said(refused)
+        marked = {**GATED, "nodes": [{"id": "a", "type": "bash", "script": f"echo {HIDDEN}"}]}
+        refused = await client.call_tool("save_workflow", {"action": "add", "workflow": marked})
+        assert "would destroy the secret" in said(refused)
         for name, arguments in (
             ("run_workflow", {"workflow_name": "gone"}),
             ("get_workflow_run", {"run_id": "gone"}),

@@ -18,6 +18,7 @@ from manyhands.models.types import (
     ToolSpec,
     Turn,
 )
+from manyhands.secrets import Redactor
 
 KEY = "sk-test-0123456789abcdef"
 WEATHER = ToolSpec(
@@ -52,9 +53,9 @@ def model_at(
     async def key() -> str:
         return KEY
 
-    return ProviderModel(
-        info_at(url, provider, **fields), clients, key, lambda text: text.replace(KEY, "***")
-    )
+    known = Redactor()
+    known.guard(KEY)
+    return ProviderModel(info_at(url, provider, **fields), clients, key, known)
 
 
 def says(text: str, tools: Sequence[ToolSpec] = (), **fields: Any) -> ModelRequest:

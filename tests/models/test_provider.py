@@ -17,6 +17,7 @@ from manyhands.models.types import (
     Turn,
     Usage,
 )
+from manyhands.secrets import HIDDEN
 from tests.models.aimock import Aimock
 from tests.models.asked import KEY, WEATHER, ask, model_at, reply_of, says, text_of
 
@@ -37,6 +38,13 @@ async def test_text_is_streamed_and_the_reply_is_all_of_it(
     assert text_of(deltas) == "Hello, how are you today?"
     assert (reply.text, reply.calls, reply.finish_reason) == ("Hello, how are you today?", (), "stop")  # type: ignore[union-attr]
     assert reply.usage == Usage(11, 7)  # type: ignore[union-attr]
+
+
+@pytest.mark.requirement("L28")
+async def test_a_key_that_comes_back_is_not_told(aimock: Aimock, clients: Clients) -> None:
+    aimock.answer({"content": f"Your key is {KEY}, is it not?"})
+    *deltas, reply = await ask(model_at(aimock.url, clients), says("hello"))
+    assert text_of(deltas) == reply.text == f"Your key is {HIDDEN}, is it not?"  # type: ignore[union-attr]
 
 
 @every_provider

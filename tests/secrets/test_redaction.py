@@ -122,16 +122,39 @@ def test_what_is_registered_alone_stays_readable_for_whoever_works_with_it(secre
 
 
 def test_our_own_tokens_are_hidden_without_being_known() -> None:
-    token = "mha_" + "Aa0-_" * 9
+    token = "mha_" + "Aa0-_" * 8 + "Zz9"
     assert Redactor().hide(f"say {token}, mha_short") == f"say {HIDDEN}, mha_short"
+
+
+def test_an_option_that_says_so_is_masked() -> None:
+    said = Redactor().redact("run --api-key words-of-mine --token=words-of-mine --key /a/path --keys words")
+    assert said == f"run --api-key {MASK} --token={MASK} --key /a/path --keys words"
+
+
+def test_renewed_tokens_push_nothing_out_but_their_own() -> None:
+    known = Redactor()
+    known.guard("a-static-secret")
+    for number in range(3000):
+        known.guard(f"renewed-token-{number:05}", of="sign-in/1")
+    assert known.hide("a-static-secret renewed-token-02999") == f"{HIDDEN} {HIDDEN}"
+    assert known.hide("renewed-token-00001") == "renewed-token-00001"
+
+
+@pytest.mark.parametrize(
+    "spelling", ["a%2fb!c-and-more", "a%2Fb!c-and-more", "a%2fb%21c-and-more", "a\\/b!c-and-more"]
+)
+def test_other_programs_spell_in_other_ways(spelling: str) -> None:
+    known = Redactor()
+    known.guard("a/b!c-and-more")
+    assert known.hide(spelling) == HIDDEN
 
 
 def test_a_number_that_is_a_secret_is_hidden() -> None:
     known = Redactor()
     known.guard("1234567890")
-    assert known.hide_json({"pin": 1234567890, "other": 12, "yes": True}) == {
+    assert known.hide_json({"pin": 1234567890, "other": 11234567890, "yes": True}) == {
         "pin": HIDDEN,
-        "other": 12,
+        "other": 11234567890,
         "yes": True,
     }
 

@@ -263,6 +263,17 @@ async def test_secrets_are_hidden_in_what_a_script_prints(bench: Bench) -> None:
     assert "plain-words" not in f"{nodes['a']['detail']}{nodes['b']['detail']}{kept!r}"
 
 
+@pytest.mark.requirement("L28")
+async def test_secrets_are_hidden_in_what_a_script_has_printed_when_its_time_is_over(bench: Bench) -> None:
+    bench.hub.secrets.redactor.guard("plain-words")
+    script = "head -c 99995 /dev/zero; printf plain-; sleep 0.1; echo words; printf plain-word; sleep 60"
+    run = await bench.run(flow("late", f"id: a, type: bash, timeout: 1, script: '{script}'"))
+    assert (await bench.nodes(run))["a"]["error_class"] == "timeout"
+    kept = [path.read_bytes() for path in bench.hub.home.results.iterdir()]
+    assert [text.count(HIDDEN.encode()) for text in kept] == [2]
+    assert b"plain" not in b"".join(kept)
+
+
 async def test_a_failing_script_says_why(bench: Bench) -> None:
     run = await bench.run(flow("fails", "id: a, type: bash, script: 'echo out; echo trouble >&2; exit 3'"))
     node = (await bench.nodes(run))["a"]

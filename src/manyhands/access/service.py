@@ -29,11 +29,9 @@ NAME_LIMIT = 200
 class AccessService:
     """The use cases of limited tokens."""
 
-    def __init__(self, store: Store, clock: Clock, on_issue: Callable[[str], None] | None = None) -> None:
-        """`on_issue` is told each new token, so that it can be kept out of logs."""
+    def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._on_issue = on_issue
         self._known: OrderedDict[str, Token] = OrderedDict()
 
     async def issue(self, grant: Grant) -> str:
@@ -45,8 +43,6 @@ class AccessService:
         _check_name("agent_id", grant.agent_id)
         _check_name("author_id", grant.author_id)
         secret = TOKEN_MARK + secrets.token_urlsafe(32)
-        if self._on_issue is not None:
-            self._on_issue(secret)
         now = self._clock.now()
 
         def work(conn: Connection) -> Token:

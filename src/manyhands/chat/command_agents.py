@@ -37,6 +37,7 @@ from manyhands.guardian import Guardian
 from manyhands.home import Home
 from manyhands.ids import new_id
 from manyhands.sandbox import Bubblewrap, Mount
+from manyhands.secrets import Redactor
 from manyhands.store.engine import Store
 from manyhands.system import child_environment, write_private
 
@@ -78,7 +79,7 @@ class CommandAgents:
     tokens: Tokens
     hands: Callable[[], Hands | None]
     mounts_of: Callable[[str], Sequence[Mount]]
-    redact: Callable[[str], str]
+    redactor: Redactor
     guardian: Guardian | None = None
     bubblewrap: Bubblewrap = field(default_factory=Bubblewrap)
 
@@ -152,21 +153,23 @@ class CommandAgents:
     async def _watch(self, run: Run, task: Task, launch: Launch) -> Ending:
         output, errors = output_of(task.runner.name, task.runner.arguments), KeptText(STDERR_TAIL)
 
+        clean, clean_errors = self.redactor.redacted_pieces(), self.redactor.hidden_bytes()
         shown = 0
 
         def tell(data: bytes) -> None:
             nonlocal shown
-            text = output.feed(data)
+            text = clean.feed(output.feed(data))
             shown += len(text)
             if text and shown <= MOST_SHOWN:
-                told = {"run_id": run.id, "iteration": 1, "text": self.redact(text)}
+                told = {"run_id": run.id, "iteration": 1, "text": text}
                 self.bus.publish("run.delta", told, channel_id=run.channel_id)
+
+        def note(data: bytes) -> None:
+            errors.add(clean_errors.feed(data).decode(errors="replace"))
 
         ended: Ended | None = None
         try:
-            ended = await self._run(
-                task, launch, tell, lambda data: errors.add(data.decode(errors="replace"))
-            )
+            ended = await self._run(task, launch, tell, note)
         finally:
             with anyio.move_on_after(END_S, shield=True):
                 await self._end_container(task)
@@ -207,7 +210,7 @@ class CommandAgents:
 
     async def _record(self, run: Run, runner: Runner, report: Report) -> None:
         """What it said becomes a message, also when it was stopped."""
-        text = self.redact(report.text)
+        text = self.redactor.redact(report.text)
         values: dict[str, Any] = {}
         if report.usage or report.cost is not None:
             values = {"usage": dict(report.usage), "cost": report.cost}
@@ -239,7 +242,7 @@ class CommandAgents:
 
     def _ending(self, runner: Runner, ended: Ended, report: Report, errors: str) -> Ending:
         if ended.exit_code == 0 and report.failed is None:
-            return Ending(RunStatus.COMPLETED, self.redact(report.text))
+            return Ending(RunStatus.COMPLETED, self.redactor.redact(report.text))
         if ended.exit_code is None:
             how = f"{runner.name} did not end within {runner.timeout_s} s and was ended."
         elif runner.engine is not None and ended.exit_code == ENGINE_FAILED:
@@ -248,7 +251,7 @@ class CommandAgents:
             how = f"{runner.name} ended with {_code(ended.exit_code)}."
         else:
             how = f"{runner.name} says that it failed: {report.failed}"
-        return Ending(RunStatus.FAILED, self.redact(f"{how}\n{errors}".strip()))
+        return Ending(RunStatus.FAILED, self.redactor.redact(f"{how}\n{errors}".strip()))
 
 
 def _write_files(task: Task) -> None:

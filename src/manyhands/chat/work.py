@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -74,6 +74,7 @@ class Workshop:
     attachments: AttachmentStore
     budget: Budget
     agents: Agents | None = None
+    hide: Callable[[str], str] = str
 
     async def work(self, run: Run) -> Ending:
         """Take it from where its record ends to its end."""
@@ -118,13 +119,17 @@ class Workshop:
         """What a replay's model gets beside the conversation: prompt and tools as they are now."""
         channel = await self.channels.get(run.channel_id)
         hands = self._hands(run, channel, model, {})
-        return Given(await brief(channel, self.speakers, self.settings.current.profile), await hands.offer())
+        return Given(await self._brief(channel), await hands.offer())
+
+    async def _brief(self, channel: Channel, news: Sequence[str] = ()) -> str:
+        """What a model is told; the project's own instructions may hold a secret."""
+        return self.hide(await brief(channel, self.speakers, self.settings.current.profile, news))
 
     def _mind(self, channel: Channel, model: Model, record: RunRecord, hands: RunHands) -> RunMind:
         return RunMind(
             record.run,
             model,
-            lambda: brief(channel, self.speakers, self.settings.current.profile, hands.news),
+            lambda: self._brief(channel, hands.news),
             self.bus,
             on_usage=record.count,
             on_summary=record.sum_up,

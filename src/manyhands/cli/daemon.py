@@ -76,7 +76,7 @@ def up(
 
 def start_detached(home: Home, options: list[str]) -> str:
     """Start the daemon in a session of its own and wait until it serves; its address, with the token."""
-    from manyhands.system import read_lock
+    from manyhands.system import open_private, read_lock
 
     if (holder := read_lock(home.lock_file)) is not None and holder.url:
         raise ConflictError(
@@ -86,7 +86,7 @@ def start_detached(home: Home, options: list[str]) -> str:
     home.create()
     output = home.logs / "daemon.out"
     command = [sys.executable, "-m", "manyhands.cli.main", "up", f"--home={home.path}", *options]
-    with output.open("wb") as file, Progress("starting the daemon"):
+    with open_private(output) as file, Progress("starting the daemon"):
         child = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, cwd=home.path, start_new_session=True
         )

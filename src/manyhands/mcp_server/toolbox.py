@@ -25,8 +25,8 @@ from manyhands.mcp_server import (
     workflows,
 )
 from manyhands.mcp_server.entries import Answer, Caller, Json, ToolEntry
-from manyhands.tools.arguments import ArgumentChecker, read_arguments
-from manyhands.tools.types import ToolDefinition
+from manyhands.tools.arguments import ArgumentChecker, read_arguments, refuse_hidden
+from manyhands.tools.types import Annotations, ToolDefinition
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ async def call(hub: Hub, principal: Principal, name: str, arguments: object) -> 
         caller = Caller(hub, principal, hub.access.scope_of(principal, hub.channels))
         return _hidden(hub, said(await entry.call(caller, _checked(entry, arguments))))
     except ManyhandsError as error:
-        return refused(error)
+        return _hidden(hub, refused(error))
     except Exception as error:  # border: a mistake of ours must not reach a model as a trace
         log.exception("the tool %s failed", name)
         return refused(_unforeseen(error))
@@ -83,14 +83,17 @@ async def call(hub: Hub, principal: Principal, name: str, arguments: object) -> 
 
 def _checked(entry: ToolEntry, arguments: object) -> Json:
     given = read_arguments(arguments)
-    _checker.check(_definition(entry.name), given)
+    definition = _definition(entry.name)
+    _checker.check(definition, given)
+    refuse_hidden(definition, given)
     return given
 
 
 @cache
 def _definition(name: str) -> ToolDefinition:
     entry = all_entries()[name]
-    return ToolDefinition(name, name, entry.description, entry.input_schema)
+    about = Annotations.from_wire(entry.annotations)
+    return ToolDefinition(name, name, entry.description, entry.input_schema, annotations=about)
 
 
 def said(answer: Answer) -> Outcome:

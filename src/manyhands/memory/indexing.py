@@ -37,6 +37,7 @@ MOST_CHUNKS = 50_000
 """Chunks of one file that are kept: more is no text that anybody wrote."""
 
 Tell = Callable[[str, int, int], None]
+Hide = Callable[[str], str]
 """Told the phase, how much is done, and how much there is."""
 
 
@@ -67,9 +68,13 @@ class _Count:
 class Indexer:
     """Writes collections."""
 
-    def __init__(self, records: Records, marks: dict[int, str]) -> None:
-        """`marks`: told of files that were written anew with the same content, by their numbers."""
+    def __init__(self, records: Records, marks: dict[int, str], hide: Hide = str) -> None:
+        """`marks`: told of files that were written anew with the same content, by their numbers.
+
+        `hide` takes secrets out of texts.
+        """
         self._records = records
+        self._hide = hide
         self._marks = marks
 
     async def index(self, collection: str, roots: Roots, largest: int, tell: Tell) -> IndexReport:
@@ -136,7 +141,7 @@ class Indexer:
         async with anyio.create_task_group() as group:
             writing = anyio.CapacityLimiter(2)
             for batch in _batches(files, largest):
-                made = await anyio.to_thread.run_sync(_prepare, batch, largest)
+                made = await anyio.to_thread.run_sync(_prepare, batch, largest, self._hide)
                 await writing.acquire_on_behalf_of(batch[0])
                 group.start_soon(self._write_batch, collection, batch, made, known, count, writing)
                 done += len(batch)
@@ -235,12 +240,12 @@ def _batches(files: Sequence[FoundFile], largest: int) -> Iterator[Sequence[Foun
         yield batch
 
 
-def _prepare(batch: Sequence[FoundFile], largest: int) -> list[NewFile | None]:
+def _prepare(batch: Sequence[FoundFile], largest: int, hide: Hide) -> list[NewFile | None]:
     """Files as they are to be kept; nothing for one that is gone."""
-    return [_made(file, read_text(file.path, largest)) for file in batch]
+    return [_made(file, read_text(file.path, largest), hide) for file in batch]
 
 
-def _made(file: FoundFile, content: Content | None) -> NewFile | None:
+def _made(file: FoundFile, content: Content | None, hide: Hide) -> NewFile | None:
     if content is None:
         return None
     new = NewFile(
@@ -253,7 +258,7 @@ def _made(file: FoundFile, content: Content | None) -> NewFile | None:
         content.modified or file.modified,
         content.problem,
     )
-    return new if content.text is None else _with_chunks(new, content.text)
+    return new if content.text is None else _with_chunks(new, hide(content.text))
 
 
 def _with_chunks(new: NewFile, text: str) -> NewFile:

@@ -25,7 +25,7 @@ from manyhands.events import Event, EventBus
 from manyhands.memory import store as rows
 from manyhands.memory.conversations import CONVERSATION, documents_of
 from manyhands.memory.embedders import Embedder
-from manyhands.memory.indexing import Indexer
+from manyhands.memory.indexing import Hide, Indexer
 from manyhands.memory.learning import Learner
 from manyhands.memory.records import Records
 from manyhands.memory.roots import (
@@ -133,8 +133,12 @@ class Keeper:
         folder: Path,
         sources: Sources,
         warm: Callable[[str], Awaitable[None]],
+        hide: Hide,
     ) -> None:
-        """`folder`: that of the global memory. `warm`: get ready for questions to a collection."""
+        """`folder`: that of the global memory. `warm`: get ready for questions to a collection.
+
+        `hide` takes secrets out of texts.
+        """
         self._records = records
         self._bus = bus
         self._clock = clock
@@ -143,7 +147,7 @@ class Keeper:
         self._folder = folder
         self._sources = sources
         self._warm = warm
-        self._indexer = Indexer(records, marks)
+        self._indexer = Indexer(records, marks, hide)
         self._states: dict[str, CollectionState] = {}
         self._group: TaskGroup | None = None
         self._looking = anyio.CapacityLimiter(2)

@@ -7,7 +7,7 @@ asked of the caller's own collection and of the global one, never of another.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +101,7 @@ class MemoryService:
         """`said`: all messages of a channel, oldest first."""
         self._records = Records(store)
         self._store = store
+        self._hide = secrets.redactor.hide
         self._clock = clock
         self._settings = settings
         self._home = home
@@ -110,7 +111,16 @@ class MemoryService:
         sources = Sources(self._channels_of, said)
         warm = self._warm_collection
         self._keeper = Keeper(
-            self._records, bus, clock, settings, self._learner, self._marks, home.memory, sources, warm
+            self._records,
+            bus,
+            clock,
+            settings,
+            self._learner,
+            self._marks,
+            home.memory,
+            sources,
+            warm,
+            secrets.redactor.hide,
         )
         self._choosing = anyio.Lock()
         self._vectors: VectorStore | None = None
@@ -328,9 +338,10 @@ class MemoryService:
             chunks = await self._records.read(partial(rows.texts_of, file_id=row.id))
             return cut_excerpt(row.shown, joined(chunks), line, around)
         largest = self._settings.current.memory_file_bytes
-        return await anyio.to_thread.run_sync(
+        found = await anyio.to_thread.run_sync(
             read_excerpt, row.path, row.shown, row.digest, line, around, largest
         )
+        return replace(found, text=self._hide(found.text))
 
 
 def hit_json(hit: Hit) -> dict[str, Any]:

@@ -15,7 +15,7 @@ class KeyKeeper:
 
     def __init__(self, secrets: SecretStore) -> None:
         self._secrets = secrets
-        self.redact = secrets.redactor.redact
+        self.redactor = secrets.redactor
 
     async def kept(self, model_id: str, given: Mapping[str, Any], old: ModelInfo | None) -> str | None:
         """The reference to write down: the old one if no key, or a mask, was given."""

@@ -25,7 +25,7 @@ class ModelPool:
         """The model, which asks once."""
         found = self._models.get(info.id)
         if found is None or found.info != info:
-            found = ProviderModel(info, self._clients, self._keys.finder(info), self._keys.redact)
+            found = ProviderModel(info, self._clients, self._keys.finder(info), self._keys.redactor)
             self._models[info.id] = found
         return found
 

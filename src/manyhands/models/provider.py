@@ -15,18 +15,20 @@ import anyio
 
 from manyhands.errors import ManyhandsError
 from manyhands.models.clients import Clients, answers_noted, hang_up
-from manyhands.models.failures import Redact, broken_stream, to_model_error
+from manyhands.models.failures import broken_stream, to_model_error
 from manyhands.models.schema import fit_tools
 from manyhands.models.types import (
     ModelError,
     ModelInfo,
     ModelRequest,
     Piece,
+    TextDelta,
     ToolRepair,
     ToolsMended,
     ToolSpec,
 )
 from manyhands.models.wire import to_delta, to_messages, to_parameters, to_reply
+from manyhands.secrets import Redactor
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -41,13 +43,11 @@ Key = Callable[[], Awaitable[str | None]]
 class ProviderModel:
     """`Model` of a provider. `key` finds the secret when it is needed; it is not kept here."""
 
-    def __init__(
-        self, info: ModelInfo, clients: Clients, key: Key, redact: Redact = lambda text: text
-    ) -> None:
+    def __init__(self, info: ModelInfo, clients: Clients, key: Key, redactor: Redactor | None = None) -> None:
         self._info = info
         self._clients = clients
         self._key = key
-        self._redact = redact
+        self._redactor = redactor or Redactor()
         self._connecting = anyio.Lock()
         self._connected: TheirModel | None = None
         self._fitted: tuple[Sequence[ToolSpec], Sequence[ToolSpec], Sequence[ToolRepair]] = ((), (), ())
@@ -107,13 +107,19 @@ class ProviderModel:
                     answer = await stack.enter_async_context(opened)
                 finally:
                     stack.push_async_callback(hang_up, answers)
+            said, thought = self._redactor.hidden_pieces(), self._redactor.hidden_pieces()
             async for event in answer:
                 delta = to_delta(event)
                 if delta is not None:
-                    yield delta
+                    text = (said if isinstance(delta, TextDelta) else thought).feed(delta.text)
+                    if text:
+                        yield replace(delta, text=text)
             response = answer.get()
         self._check_whole(response)
-        yield to_reply(response, [call.id for turn in request.turns for call in turn.calls])
+        if said.rest:
+            yield TextDelta(said.rest)
+        reply = to_reply(response, [call.id for turn in request.turns for call in turn.calls])
+        yield replace(reply, text=self._redactor.hide(reply.text))
 
     def _prepared(self, request: ModelRequest) -> tuple[ModelRequest, Sequence[ToolRepair]]:
         """The request with the tools that this provider takes; the same tools are looked at once."""
@@ -141,7 +147,7 @@ class ProviderModel:
             raise broken_stream(self._info)
 
     def _understood(self, error: Exception) -> ModelError:
-        found = to_model_error(error, self._info, self._redact)
+        found = to_model_error(error, self._info, self._redactor.redact)
         if found.provider_status in (401, 403):
             self._connected = None  # the next request looks for the key again
         return found

@@ -98,9 +98,10 @@ class EncryptedFile:
         )
 
     def _remedy(self, kind: str) -> str:
+        anew = f"or move {self._path.name} away and enter the values again."
         if kind == "environment":
-            return f"Set {KEY_VARIABLE} to the value it was written with, or restore a backup."
-        return f"Restore {self._path.name} and {self._key_file.name} from the same backup."
+            return f"Set {KEY_VARIABLE} to the value it was written with, restore a backup, {anew}"
+        return f"Restore {self._path.name} and {self._key_file.name} from the same backup, {anew}"
 
     def _write(self, values: Values) -> None:
         from manyhands.system import write_private

@@ -9,65 +9,114 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
+from enum import Enum
 from urllib.parse import unquote
 
-_SECRET = frozenset(
-    {"authorization", "apikey", "credential", "credentials", "passphrase", "passwd", "password", "private"}
-    | {"pwd", "secret", "secrets", "token"}
+
+class _Kind(Enum):
+    """What a word in a name says of the value. An address may hold a secret, as those of webhooks do."""
+
+    SECRET = "secret"  # noqa: S105 - a kind of word
+    OFTEN = "often a secret"
+    ADDRESS = "address"
+    SETTING = "setting"
+
+
+_SECRET_ENDINGS = (
+    *("apikey", "authorization", "credential", "jwt", "passcode", "passphrase", "passwd", "password"),
+    *("private", "pwd", "secret", "token"),
 )
 # Names that are used for plain words as well: `AUTH=required`, `KEY=name`.
-_OFTEN_SECRET = frozenset({"auth", "cookie", "key", "pass", "pat", "session", "signature"})
-# `TOKEN_LIMIT`, `ACCESS_KEY_ID`: about a secret, and none; `ROOT_PASSWORD`: the last word says what it is.
-_SETTING = frozenset(
-    {"algorithm", "budget", "count", "dir", "directory", "email", "enabled", "expiry", "file"}
-    | {"format", "header", "host", "id", "issuer", "length", "limit", "max", "method", "min", "mode", "name"}
-    | {"path", "port", "prefix", "provider", "region", "root", "scope", "scopes", "size", "timeout", "ttl"}
-    | {"type", "user", "username", "version"}
-)
-# An address may have a secret in it, as those of webhooks do.
-_ADDRESS = frozenset({"endpoint", "uri", "url"})
-_TELLING = _SECRET | _OFTEN_SECRET | _SETTING | _ADDRESS
-# What people refer to by a variable although anybody may know it.
-_KNOWN = frozenset(
-    {"account", "branch", "bucket", "database", "db", "domain", "env", "environment", "home", "lang", "level"}
-    | {"locale", "model", "org", "organisation", "organization", "owner", "project", "repo", "repository"}
-    | {"schema", "server", "stage", "team", "tenant", "workspace", "zone"}
+_OFTEN_ENDINGS = ("auth", "cookie", "key", "pass", "session", "signature")
+_ADDRESSES = frozenset({"endpoint", "uri", "url"})
+# `TOKEN_LIMIT`, `ACCESS_KEY_ID`: about a secret, and none. Others name what anybody may know.
+_SETTINGS = frozenset(
+    {"algorithm", "budget", "count", "dir", "directory", "email", "enabled", "expiry", "file", "format"}
+    | {"header", "host", "id", "issuer", "length", "limit", "max", "method", "min", "mode", "name", "path"}
+    | {"port", "prefix", "provider", "region", "root", "scope", "size", "timeout", "ttl", "type", "user"}
+    | {"username", "version"}
+    | {"account", "app", "branch", "bucket", "channel", "cluster", "collection", "commit", "context"}
+    | {"database", "date", "db", "doc", "domain", "env", "environment", "folder", "home", "index", "lang"}
+    | {
+        "level",
+        "locale",
+        "model",
+        "namespace",
+        "org",
+        "organisation",
+        "organization",
+        "owner",
+        "page",
+        "profile",
+        "project",
+    }
+    | {"queue", "repo", "repository", "schema", "server", "sha", "sheet", "site", "space", "spreadsheet"}
+    | {"stage", "table", "team", "tenant", "topic", "workspace", "zone"}
 )
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_LONGEST_WORD = 16
+_FEWEST_DIGITS = 8
+
 _PLACE = re.compile(r"(?:~|\.{1,2})?/(?:[^/\0]+/)+[^/\0]*|[A-Za-z]:[\\/].*|~|\.{1,2}[\\/].*")
 _UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_PIECE = re.compile(r"[A-Za-z0-9]{16,}")
-_FEWEST_DIGITS = 8
+_RUN = re.compile(r"[A-Za-z0-9]{16,}")
+_JOINT = re.compile(r"[-._/@:+, ]+")
+_SHORT_MIX = 6
 
 _SCHEME = re.compile(r"(?i)(basic|bearer|token|digest|apikey)\s+(\S+)")
 _USER_INFO = re.compile(r"[A-Za-z][\w+.-]*://([^\s/:@]*)(?::([^\s/@]*))?@")
 _LONG_USER = 16
+_PAIR = re.compile(r"(?:^|(?<=[;&?,\s]))([\w.-]+)=\"?([^;&,\s\"]+)")
+_FIELD = re.compile(r'"([\w-]+)"\s*:\s*"((?:[^"\\]|\\.)+)"')
 
 
-def is_secret(name: str, value: str, *, referred: bool = False) -> bool:
-    """Whether the value of a variable or header of that name is surely a secret.
+def secrets_in(name: str, value: str, *, referred: bool = False) -> set[str]:
+    """What surely is a secret of the value of a variable or header: all of it, parts of it, or nothing.
 
     `referred`: somebody wrote `${NAME}` in place of it, which is done with secrets, if not with them alone.
     """
-    value = value.strip()
-    if any(True for _ in parts_of(value)):
-        return True
-    words = [word.lower() for word in _WORD.findall(name)]
-    telling = next((word for word in reversed(words) if word in _TELLING), "")
-    if telling in _SETTING:
+    found = set(_parts(value))
+    if _is_secret(name, value.strip(), referred=referred):
+        found.add(value)
+        words = [word.lower() for word in _WORD.findall(name)]
+        if "authorization" in words:
+            found.add(value.rsplit(maxsplit=1)[-1] if value.strip() else value)
+        if "cookie" in words:
+            found |= {said for _, said in _PAIR.findall(value) if not _is_plain(said)}
+    return found
+
+
+def _is_secret(name: str, value: str, *, referred: bool) -> bool:
+    kinds = [kind for kind in map(_kind, _WORD.findall(name)) if kind is not None]
+    telling = kinds[-1] if kinds else None  # `ROOT_PASSWORD`: the last word says what it is
+    if telling is _Kind.SETTING:
         return False
     random, place = _looks_random(value), _PLACE.fullmatch(value) is not None
-    if telling in _ADDRESS:
+    if telling is _Kind.ADDRESS:
         return random and not place
-    if not _SECRET.isdisjoint(words):
-        return random or not (place or _is_short_number(value))
-    suspect = telling in _OFTEN_SECRET or (referred and _KNOWN.isdisjoint(words))
-    return not place and (random or (suspect and not _is_plain(value)))
+    if _Kind.SECRET in kinds:
+        return random or not (place or _is_word(value) or _is_short_number(value))
+    suspect = telling is _Kind.OFTEN and not _is_plain(value)
+    return not place and (random or suspect or (referred and _is_odd(value)))
 
 
-def parts_of(value: str) -> Iterable[str]:
-    """The secrets inside a value: what follows the scheme of a header, the password of an address."""
+def _kind(word: str) -> _Kind | None:
+    word = word.lower()
+    one = word.removesuffix("s")
+    if one.endswith(_SECRET_ENDINGS):
+        return _Kind.SECRET
+    if {word, one} & _SETTINGS:
+        return _Kind.SETTING
+    if word in _ADDRESSES:
+        return _Kind.ADDRESS
+    if one == "pat" or word.endswith(_OFTEN_ENDINGS) or one.endswith(_OFTEN_ENDINGS):
+        return _Kind.OFTEN
+    return None
+
+
+def _parts(value: str) -> Iterator[str]:
+    """Secrets inside a value: behind a header's scheme, in an address, in pairs and fields that say so."""
     if match := _SCHEME.fullmatch(value.strip()):
         yield match[2]
         if match[1].lower() == "basic":
@@ -77,14 +126,28 @@ def parts_of(value: str) -> Iterable[str]:
         if secret:
             yield secret
             yield unquote(secret)
+    for name, said in _PAIR.findall(value):
+        if _is_secret(name, said, referred=False):
+            yield said
+            yield unquote(said)
+    for name, said in _FIELD.findall(value):
+        if _is_secret(name, said, referred=False):
+            yield said
+            yield said.replace("\\n", "\n")
 
 
-def _password(encoded: str) -> Iterable[str]:
+def _password(encoded: str) -> Iterator[str]:
     try:
         user, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError):
         return
     yield password or user
+
+
+def _is_word(value: str) -> bool:
+    """`postgres`: hidden, it would be missing from every text about it."""
+    one_case = value.islower() or value.isupper() or value.istitle()
+    return value.isalpha() and one_case and len(value) < _LONGEST_WORD
 
 
 def _is_short_number(value: str) -> bool:
@@ -93,7 +156,18 @@ def _is_short_number(value: str) -> bool:
 
 def _is_plain(value: str) -> bool:
     """A word, a number, an address without a password."""
-    return value.isalpha() or value.isdecimal() or "://" in value
+    return _is_word(value) or _is_short_number(value) or "://" in value
+
+
+def _is_odd(value: str) -> bool:
+    """Neither words nor numbers, however they are joined: `s3same!`, but not `acme-corp` or `eu-west-2b`."""
+    if "://" in value:
+        return False
+    return any(
+        not piece.isalnum() or (not piece.isalpha() and not piece.isdecimal() and len(piece) >= _SHORT_MIX)
+        for piece in _JOINT.split(value)
+        if piece
+    )
 
 
 def _looks_random(value: str) -> bool:
@@ -101,6 +175,6 @@ def _looks_random(value: str) -> bool:
     if _UUID.fullmatch(value):
         return False
     return any(
-        any(sign.isdigit() for sign in piece) and any(sign.isalpha() for sign in piece)
-        for piece in _PIECE.findall(value)
+        any(sign.isdigit() for sign in run) and any(sign.isalpha() for sign in run)
+        for run in _RUN.findall(value)
     )

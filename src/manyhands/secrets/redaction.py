@@ -6,30 +6,17 @@ goes through here.
 
 from __future__ import annotations
 
-import json
 import logging
 import re
-import threading
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import quote, quote_plus
+
+from manyhands.secrets.pieces import BytePieces, TextPieces
+from manyhands.secrets.values import Values
 
 MASK = "••••••"
 HIDDEN = "[hidden-by-manyhands]"
 """In place of a secret in what is worked with; nobody else writes this, so it is known when it comes back."""
-
-# Shorter values would blank out ordinary words.
-_SHORTEST = 6
-# Values that configurations are full of and that nobody keeps secret.
-_COMMON = frozenset(
-    {"application/json", "default", "development", "disabled", "enabled", "localhost", "127.0.0.1"}
-    | {"production", "staging", "verbose", "warning"}
-)
-# Tokens are renewed for as long as the daemon lives; those of long ago are worth nothing.
-_MOST_VALUES = 2000
-_MOST_SURE = 500
-# A private key is often printed line by line.
-_SHORTEST_LINE = 16
 
 
 def mask(value: str) -> str:
@@ -52,6 +39,10 @@ class _Shape:
         self.replacement = replacement
 
 
+_OUR_MARK = "mha_"
+_OUR_TOKEN = re.compile(rf"{_OUR_MARK}[A-Za-z0-9_-]{{43}}")
+_OUR_LONGEST = 64
+_OUR_TOKEN_BEGUN = re.compile(rf"(?:m|mh|mha|{_OUR_MARK}[A-Za-z0-9_-]{{0,42}})\Z")
 _FIELDS = r"(?:access_|refresh_|id_)?token|(?:client_)?secret|api[-_]?key|password|passwd"
 _SHAPES = (
     _Shape(
@@ -71,6 +62,12 @@ _SHAPES = (
         r"(?i)\b(?:github_pat_|glpat-|npm_|hf_|xox[a-z]-)[A-Za-z0-9_-]{16,}",
     ),
     _Shape("akia aiza", r"\b(?:AKIA[0-9A-Z]{16}\b|AIza[\w-]{30,})"),
+    _Shape(_OUR_MARK, _OUR_TOKEN.pattern),
+    _Shape(
+        "--",
+        r"(?i)(--(?:[\w-]*-)?(?:key|token|password|passwd|secret)[= ])(?![-/~.])[^\s\"']{6,}",
+        rf"\g<1>{MASK}",
+    ),
     _Shape("eyj", r"\beyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]+)*"),
     _Shape("://", r"(://[^\s/:@\"'<>]*:)[^\s/@\"'<>]+(?=@)", rf"\g<1>{MASK}"),
     _Shape("://", r"(://)[^\s/:@\"'<>]{16,}(?=@)", rf"\g<1>{MASK}"),
@@ -95,63 +92,7 @@ _SHAPES = (
 
 _SHORT = 2000
 """Up to here one search for all needles at once is quicker than one for each."""
-_LONG = 20_000
-"""From here on looking for one value after the other is quicker than a pattern for all of them."""
-_OUR_MARK = "mha_"
-_OUR_TOKEN = re.compile(rf"\b{_OUR_MARK}[\w-]{{40,}}")
 _NEEDLE = re.compile("|".join(sorted({re.escape(needle) for shape in _SHAPES for needle in shape.needles})))
-
-
-class _Values:
-    """Values to look for, however they are spelled. Safe to use from any thread."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._lock = threading.Lock()
-        self._values: dict[str, None] = {}
-        self._spellings: frozenset[str] = frozenset()
-        self._pattern: re.Pattern[str] | None = None
-        self._shortest = _SHORTEST
-        self._digits = False
-        self._stale = False
-
-    def add(self, values: Iterable[str | None]) -> None:
-        """Remember them, but not what is short or common."""
-        with self._lock:
-            for value in values:
-                if value is not None and _is_worth_hiding(value):
-                    self._values.pop(value, None)
-                    self._values[value] = None
-                    self._stale = True
-            while len(self._values) > self._most:
-                del self._values[next(iter(self._values))]
-
-    def replaced(self, text: str, by: str) -> str:
-        """The text with something else in place of every value."""
-        if self._stale:
-            with self._lock:
-                self._compile()
-        pattern = self._pattern
-        if pattern is None or len(text) < self._shortest:
-            return text
-        if len(text) > _LONG:
-            pattern = _any_of([spelling for spelling in self._spellings if spelling in text])
-        return text if pattern is None else pattern.sub(by, text)
-
-    def replaced_number(self, number: float, by: str) -> Any:
-        """The same for a number, which a value may consist of."""
-        if not self._digits and not self._stale:
-            return number
-        text = str(number)
-        cleaned = self.replaced(text, by)
-        return number if cleaned == text else cleaned
-
-    def _compile(self) -> None:
-        self._spellings = frozenset(spelling for value in self._values for spelling in _spellings(value))
-        self._pattern = _any_of(self._spellings)
-        self._shortest = min(map(len, self._spellings), default=_SHORTEST)
-        self._digits = any(any(c.isdigit() for c in value) for value in self._values)
-        self._stale = False
 
 
 class Redactor:
@@ -162,17 +103,20 @@ class Redactor:
     """
 
     def __init__(self) -> None:
-        self._shown = _Values(_MOST_VALUES)
-        self._sure = _Values(_MOST_SURE)
+        self._shown = Values(foreign=MASK[0])
+        self._sure = Values(foreign=MASK[0])
 
     def register(self, *secrets: str | None) -> None:
         """Remember values that must not be shown; what is short or common is left alone."""
         self._shown.add(secrets)
 
-    def guard(self, *secrets: str | None) -> None:
-        """Remember values that nobody may get, not even whoever called the tool that says them."""
-        self._shown.add(secrets)
-        self._sure.add(secrets)
+    def guard(self, *secrets: str | None, of: str | None = None) -> None:
+        """Remember values that nobody may get, not even whoever called the tool that says them.
+
+        `of`: whose secrets they are, if it gets new ones again and again; then the old ones are forgotten.
+        """
+        self._shown.add(secrets, of)
+        self._sure.add(secrets, of)
 
     def redact(self, text: str) -> str:
         """The text without secrets."""
@@ -189,6 +133,10 @@ class Redactor:
         """A copy of a JSON value without secrets, in keys too."""
         return _changed(value, self.redact, lambda number: self._shown.replaced_number(number, MASK))
 
+    def redacted_pieces(self) -> TextPieces:
+        """For a text that comes in pieces."""
+        return TextPieces(self.redact, lambda text: _open_end(self._shown, text), MASK)
+
     def hide(self, text: str) -> str:
         """The text without values that surely are secrets, and without tokens of our own."""
         text = self._sure.replaced(text, HIDDEN)
@@ -197,6 +145,24 @@ class Redactor:
     def hide_json(self, value: Any) -> Any:
         """A copy of a JSON value without them, in keys too."""
         return _changed(value, self.hide, lambda number: self._sure.replaced_number(number, HIDDEN))
+
+    def hide_cut(self, text: str) -> str:
+        """The same for a text whose end was cut off, maybe in the middle of a secret."""
+        pieces = self.hidden_pieces()
+        return pieces.feed(text) + pieces.rest
+
+    def hidden_pieces(self) -> TextPieces:
+        """For a text that comes in pieces."""
+        return TextPieces(self.hide, lambda text: _open_end(self._sure, text), HIDDEN)
+
+    def hidden_bytes(self) -> BytePieces:
+        """For bytes that come in pieces."""
+        return BytePieces(self.hidden_pieces())
+
+
+def _open_end(values: Values, text: str) -> int:
+    begun = _OUR_TOKEN_BEGUN.search(text, max(0, len(text) - _OUR_LONGEST))
+    return max(values.open_end(text), len(begun[0]) if begun else 0)
 
 
 def _changed(value: Any, text: Callable[[str], str], number: Callable[[float], Any]) -> Any:
@@ -209,38 +175,6 @@ def _changed(value: Any, text: Callable[[str], str], number: Callable[[float], A
     if isinstance(value, (list, tuple)):
         return [_changed(item, text, number) for item in value]
     return number(value) if isinstance(value, (int, float)) else value
-
-
-def _is_worth_hiding(value: str) -> bool:
-    # A value with the mask's own character in it could appear in what redaction leaves.
-    return len(value.strip()) >= _SHORTEST and value.lower() not in _COMMON and MASK[0] not in value
-
-
-def _spellings(value: str) -> Iterable[str]:
-    """How a value may appear: as it is, trimmed, in JSON, in a Python repr, in a URL, one line of many."""
-    forms = {value, value.strip()}
-    forms |= {json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], repr(value)[1:-1]}
-    forms |= {quote(value, safe="", errors="replace"), quote(value, errors="replace")}
-    forms |= {quote_plus(value, errors="replace")}
-    if "\n" in value:
-        forms |= {line.strip() for line in value.splitlines() if len(line.strip()) >= _SHORTEST_LINE}
-    return (form for form in forms if len(form) >= _SHORTEST)
-
-
-def _any_of(texts: Collection[str]) -> re.Pattern[str] | None:
-    return re.compile(_alternation(texts)) if texts else None
-
-
-def _alternation(texts: Iterable[str], depth: int = 2) -> str:
-    """A pattern for any of these texts, the longest first, branching on their first characters for speed."""
-    if not depth:
-        return "|".join(map(re.escape, sorted(texts, key=len, reverse=True)))
-    branches: dict[str, list[str]] = {}
-    for text in texts:
-        branches.setdefault(text[0], []).append(text[1:])
-    return "|".join(
-        f"{re.escape(first)}(?:{_alternation(rest, depth - 1)})" for first, rest in branches.items()
-    )
 
 
 _STANDARD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}

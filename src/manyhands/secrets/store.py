@@ -17,7 +17,7 @@ import anyio.to_thread
 from manyhands.errors import InvalidError, NotConfiguredError, UnavailableError
 from manyhands.home import Home
 from manyhands.secrets.encrypted_file import EncryptedFile, Values
-from manyhands.secrets.kinds import is_secret, parts_of
+from manyhands.secrets.kinds import secrets_in
 from manyhands.secrets.redaction import MASK, Redactor, is_mask
 from manyhands.secrets.references import checked_name, expand, has_reference, reference_to
 from manyhands.secrets.system_keyring import SystemKeyring
@@ -75,7 +75,8 @@ class SecretStore:
                 hint = f"Set it before the hub starts, or write ${{{name}:-default}}."
                 raise NotConfiguredError(f"The environment variable {name} is not set.", hint=hint)
             if not _is_public(name, found):
-                self._note(name, found, referred=True)
+                self.redactor.register(found)
+                self.redactor.guard(*secrets_in(name, found, referred=True))
             return found
 
         return expand(value, variable, self._required)
@@ -86,14 +87,18 @@ class SecretStore:
         def work() -> dict[str, str]:
             return {name: self.resolve(value, env) for name, value in values.items()}
 
-        return await anyio.to_thread.run_sync(work)
+        found = await anyio.to_thread.run_sync(work)
+        for value in found.values():
+            self.redactor.guard(*secrets_in("", value) - {value})
+        return found
 
     async def reveal(self, values: Mapping[str, str]) -> dict[str, str]:
         """The same for values that are kept secret as such, whether or not they came by a reference."""
         found = await self.expand(values)
         for name, value in found.items():
-            if value == values[name] or is_secret(name, value):
-                self._note(name, value)
+            if value == values[name]:
+                self.redactor.register(value)
+            self.redactor.guard(*secrets_in(name, value))
         return found
 
     async def protect(self, name: str, value: str) -> str:
@@ -142,13 +147,6 @@ class SecretStore:
         else:
             self.redactor.guard(value)
         return value
-
-    def _note(self, name: str, value: str, *, referred: bool = False) -> None:
-        """Keep a value out of what is shown and, if it surely is a secret, out of what anybody gets."""
-        if is_secret(name, value, referred=referred):
-            self.redactor.guard(value, *parts_of(value))
-        else:
-            self.redactor.register(value)
 
     def _read(self, name: str) -> str | None:
         values = self._file.read()

@@ -63,23 +63,22 @@ class GrantStore:
         grant = _parse(text) if text else None
         if grant is None or grant.server_url != url:
             return None
-        self._register(grant)
+        self._register(server_id, grant)
         return grant
 
     async def save(self, server_id: int, grant: Grant) -> None:
         """Keep it, in place of the one before."""
-        self._register(grant)
+        self._register(server_id, grant)
         await self._secrets.put(_name(server_id), json.dumps(asdict(grant)), redact=False)
 
     async def delete(self, server_id: int) -> None:
         """Forget it."""
         await self._secrets.delete(_name(server_id))
 
-    def _register(self, grant: Grant) -> None:
-        secret = grant.client.get("client_secret")
-        self._secrets.redactor.guard(
-            grant.access_token, grant.refresh_token, grant.earlier_refresh_token, secret
-        )
+    def _register(self, server_id: int, grant: Grant) -> None:
+        tokens = (grant.access_token, grant.refresh_token, grant.earlier_refresh_token)
+        self._secrets.redactor.guard(grant.client.get("client_secret"))
+        self._secrets.redactor.guard(*tokens, of=_name(server_id))
 
 
 def _name(server_id: int) -> str:

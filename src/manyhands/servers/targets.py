@@ -64,7 +64,7 @@ class Targets:
             guardian=self._guardian,
             on_stderr=self._listener(server.id) if self._listener else None,
             shown=self._secrets.redactor.redact(shlex.join(command)),
-            hide=self._secrets.redactor.hide_json,
+            redactor=self._secrets.redactor,
         )
 
     async def _remote(self, server: Server) -> TransportHandle:
@@ -75,10 +75,10 @@ class Targets:
         if config.transport == "sse":
             from manyhands.servers.transports.sse import SseTransport
 
-            return SseTransport(url, headers=headers, auth=auth, hide=self._secrets.redactor.hide_json)
+            return SseTransport(url, headers=headers, auth=auth, redactor=self._secrets.redactor)
         from manyhands.servers.transports.http import HttpTransport
 
-        return HttpTransport(url, headers=headers, auth=auth, hide=self._secrets.redactor.hide_json)
+        return HttpTransport(url, headers=headers, auth=auth, redactor=self._secrets.redactor)
 
 
 def _from_home(path: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from manyhands.errors import ToolFault
+from manyhands.secrets import HIDDEN
 from manyhands.tools.quick_schema import Check, quick_check
 from manyhands.tools.types import ToolDefinition
 
@@ -131,3 +132,23 @@ def _parameter(name: str, spec: object, required: bool) -> str:
     kind = spec.get("type") if isinstance(spec, Mapping) else None
     words = [" or ".join(kind) if isinstance(kind, list) else str(kind or "any")]
     return f"{name} ({', '.join(words + ['required'] * required)})"
+
+
+def refuse_hidden(definition: ToolDefinition, arguments: Mapping[str, Any]) -> None:
+    """What stands in place of a secret would be written over the secret itself."""
+    if definition.annotations.read_only:
+        return
+    if name := next((name for name, value in arguments.items() if _holds(value, HIDDEN)), None):
+        raise ToolFault(
+            f"The argument {name!r} of {definition.full_name} holds {HIDDEN}, which stands in place of"
+            " a secret that is not told. Written back it would destroy the secret.",
+            hint="Leave that part as it is and change only what is around it, or ask a person to do it.",
+        )
+
+
+def _holds(value: Any, text: str) -> bool:
+    if isinstance(value, str):
+        return text in value
+    if isinstance(value, Mapping):
+        return any(_holds(item, text) for item in value.values())
+    return isinstance(value, list) and any(_holds(item, text) for item in value)

@@ -19,10 +19,9 @@ from manyhands.clock import Clock
 from manyhands.errors import ManyhandsError, NotFoundError, ToolFault
 from manyhands.events import EventBus
 from manyhands.ids import new_id
-from manyhands.secrets import HIDDEN
 from manyhands.settings import CurrentSettings
 from manyhands.tools import outcomes
-from manyhands.tools.arguments import ArgumentChecker, read_arguments
+from manyhands.tools.arguments import ArgumentChecker, read_arguments, refuse_hidden
 from manyhands.tools.asking import Permission
 from manyhands.tools.call_book import CallBook
 from manyhands.tools.catalogue import Found, ToolCatalogue
@@ -191,7 +190,7 @@ class CallPipeline:
             if not found.listing.enabled:
                 return _disabled(definition), given, logged
             self._checker.check(definition, given)
-            _refuse_hidden(definition, given)
+            refuse_hidden(definition, given)
         except ToolFault as error:
             return outcomes.of_fault(str(error), "invalid_arguments"), given, logged
         return None, given, logged
@@ -228,26 +227,6 @@ class CallPipeline:
 
     def _since(self, began: float | None) -> int:
         return 0 if began is None else round((self._clock.monotonic() - began) * 1000)
-
-
-def _refuse_hidden(definition: ToolDefinition, arguments: Mapping[str, Any]) -> None:
-    """What stands in place of a secret would be written over the secret itself."""
-    if definition.annotations.read_only:
-        return
-    if name := next((name for name, value in arguments.items() if _holds(value, HIDDEN)), None):
-        raise ToolFault(
-            f"The argument {name!r} of {definition.full_name} holds {HIDDEN}, which stands in place of"
-            " a secret that is not told. Written back it would destroy the secret.",
-            hint="Leave that part as it is and change only what is around it, or ask a person to do it.",
-        )
-
-
-def _holds(value: Any, text: str) -> bool:
-    if isinstance(value, str):
-        return text in value
-    if isinstance(value, Mapping):
-        return any(_holds(item, text) for item in value.values())
-    return isinstance(value, list) and any(_holds(item, text) for item in value)
 
 
 def _disabled(definition: ToolDefinition) -> Outcome:

@@ -84,6 +84,7 @@ class ToolService:
             settings,
             self._page_for_context,
             guardian=guardian,
+            redactor=redactor,
             hidden=[str(home.path)],
             mounts_of=mounts_of,
         )

@@ -6,7 +6,7 @@ What is too long for a template is on disk in full, and its head goes on with a 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
@@ -16,7 +16,8 @@ import anyio.to_thread
 from manyhands.command_process import Ended, run_command_process
 from manyhands.guardian import Guardian
 from manyhands.sandbox import sandboxed_environment
-from manyhands.system import child_environment
+from manyhands.secrets import Redactor
+from manyhands.system import child_environment, open_private
 from manyhands.workflows.shelter import Wrap
 from manyhands.workflows.texts import storable
 from manyhands.workflows.types import Json, NodeStatus, Outcome
@@ -26,17 +27,16 @@ KEPT = 100_000
 LOGGED = 64_000
 LARGEST = 1_000_000_000
 LONGEST_ARGUMENT = 100_000
-LONGEST_LINE = 16_000_000
 FOR_EVER_S = 366 * 86_400.0
 _QUIET = {"TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
-
-Hide = Callable[[str], str]
 
 
 class _Output:
     """Standard output: its head in memory, all of it in a file once it is long."""
 
-    def __init__(self, spool: Path) -> None:
+    def __init__(self, spool: Path, redactor: Redactor) -> None:
+        self._clean = redactor.hidden_bytes()
+        self._clean_log = redactor.hidden_bytes()
         self.head = bytearray()
         self.size = 0
         self._spool = spool
@@ -48,9 +48,12 @@ class _Output:
         return self._spool if self._file is not None else None
 
     def feed(self, data: bytes) -> None:
-        self.feed_log(data)
+        self._keep(self._clean.feed(data))
+
+    def _keep(self, data: bytes) -> None:
+        self._log(data)
         if self._file is None and self.size + len(data) > KEPT:
-            self._file = self._spool.open("wb")
+            self._file = open_private(self._spool)
             self._file.write(self.head[: self.size])
         if self._file is not None and self.size < LARGEST:
             self._file.write(data)
@@ -59,11 +62,17 @@ class _Output:
         self.size += len(data)
 
     def feed_log(self, data: bytes) -> None:
+        """The same for the other output, which is kept in the log alone."""
+        self._log(self._clean_log.feed(data))
+
+    def _log(self, data: bytes) -> None:
         self.log += data[-LOGGED:]
         if len(self.log) > 2 * LOGGED:
             del self.log[:-LOGGED]
 
     def close(self) -> None:
+        self._keep(self._clean.rest)
+        self._log(self._clean_log.rest)
         if self._file is not None:
             self._file.close()
 
@@ -81,14 +90,14 @@ async def run_script(
     variables: Mapping[str, str],
     spool: Path,
     guardian: Guardian | None,
-    hide: Hide = str,
+    redactor: Redactor,
     wrap: Wrap | None = None,
 ) -> Outcome:
     """Run it with bash, which ends at the first command that fails.
 
-    `hide` takes secrets out of its output, `wrap` puts it into a sandbox.
+    `redactor` takes secrets out of its output, `wrap` puts it into a sandbox.
     """
-    output = _Output(spool)
+    output = _Output(spool, redactor)
     environment = child_environment({**_QUIET, **variables})
     aside = await _aside(script, spool)
     try:
@@ -108,9 +117,7 @@ async def run_script(
         output.close()
         if aside is not None:
             aside.unlink(missing_ok=True)
-    if output.path is not None:
-        await anyio.to_thread.run_sync(_hide_in_file, output.path, hide)
-    return _outcome(ended, output, hide)
+    return _outcome(ended, output)
 
 
 async def _aside(script: str, spool: Path) -> Path | None:
@@ -128,26 +135,14 @@ def _command(script: str, aside: Path | None) -> list[str]:
     return [*options, str(aside)] if aside else [*options, "-c", script]
 
 
-def _hide_in_file(path: Path, hide: Hide) -> None:
-    """Line by line: it may be larger than the memory."""
-    clean = path.with_suffix(".clean")
-    with (
-        path.open(encoding="utf-8", errors="surrogateescape", newline="") as file,
-        clean.open("w", encoding="utf-8", errors="surrogateescape", newline="") as copy,
-    ):
-        while piece := file.readline(LONGEST_LINE):
-            copy.write(hide(piece))
-    clean.replace(path)
-
-
-def _outcome(ended: Ended, output: _Output, hide: Hide) -> Outcome:
-    log = storable(hide(output.log[-LOGGED:].decode("utf-8", "replace")))
+def _outcome(ended: Ended, output: _Output) -> Outcome:
+    log = storable(output.log[-LOGGED:].decode("utf-8", "replace"))
     detail: Json = {"exit_code": ended.exit_code, "log": log, "size": output.size}
     if output.path is not None:
         detail["output_file"] = str(output.path)
     if ended.left_running:
         detail["left_running"] = ended.left_running
-    text = storable(hide(output.text()))
+    text = storable(output.text())
     if ended.exit_code == 0:
         return Outcome(NodeStatus.SUCCESS, text, detail=detail)
     last = log.strip().splitlines()[-1:] or [""]

@@ -18,6 +18,7 @@ from manyhands.chat.types import RunStatus as ChatStatus
 from manyhands.errors import ManyhandsError, NotFoundError, UnavailableError
 from manyhands.guardian import Guardian
 from manyhands.ids import new_id
+from manyhands.secrets import Redactor
 from manyhands.tools.types import CallContext, CallRecord, CallStatus
 from manyhands.workflows.bash import run_script
 from manyhands.workflows.shelter import Shelter
@@ -86,7 +87,7 @@ class Hands:
     guardian: Guardian | None
     results: Path
     shelter: Shelter
-    hide: Callable[[str], str]
+    redactor: Redactor
 
 
 class Steps:
@@ -156,7 +157,7 @@ class Steps:
             variables=variables,
             spool=self._hands.results / f"workflow-{record.key.replace('/', '-')}.txt",
             guardian=self._hands.guardian,
-            hide=self._hands.hide,
+            redactor=self._hands.redactor,
             wrap=None if owner else await self._hands.shelter.wrap(run.dir_path, directory),
         )
 

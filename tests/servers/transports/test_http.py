@@ -268,7 +268,7 @@ async def test_what_this_machine_is(url: str, stays_here: bool) -> None:
 async def test_secrets_are_hidden_in_what_a_server_says(server: OddServer) -> None:
     known = Redactor()
     known.guard("hunter2-hunter2")
-    transport = HttpTransport(server.url(), hide=known.hide_json)
+    transport = HttpTransport(server.url(), redactor=known)
     async with connected(transport) as client:
         said = await client.call_tool("echo", {"text": "it is hunter2-hunter2"})
     assert text(said) == f"it is {HIDDEN}"

@@ -29,8 +29,8 @@ def write(path: Path, text: str) -> None:
 
 
 def told(home: dict[str, str], **more: str) -> dict[str, str]:
-    found = index_settings({"SSL_CERT_FILE": "/mine.pem", **home, **more}, prefix=home["HOME"])
-    return {name: value for name, value in found.items() if name != "SSL_CERT_FILE"}
+    own = {"SSL_CERT_FILE": "/mine.pem", "NODE_EXTRA_CA_CERTS": "/mine.pem"}
+    return index_settings({**own, **home, **more}, prefix=home["HOME"])
 
 
 def test_pips_file_reaches_uv(home: dict[str, str], tmp_path: Path) -> None:
@@ -38,6 +38,7 @@ def test_pips_file_reaches_uv(home: dict[str, str], tmp_path: Path) -> None:
     assert index_settings(home, prefix=str(tmp_path)) == {
         "UV_DEFAULT_INDEX": INDEX,
         "SSL_CERT_FILE": "/company.pem",
+        "NODE_EXTRA_CA_CERTS": "/company.pem",
     }
 
 

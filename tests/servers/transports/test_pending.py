@@ -99,10 +99,21 @@ def test_requests_that_are_never_answered_do_not_pile_up() -> None:
     assert len(failed(pending, None)) <= 10_000
 
 
+def test_an_answer_that_is_nested_too_deeply_is_an_error() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(5000):
+        deep = {"in": deep}
+    pending = PendingRequests()
+    pending.sent(request(1))
+    answer = pending.received(JSONRPCResponse.model_construct(jsonrpc="2.0", id=1, result=deep))
+    assert isinstance(answer, JSONRPCError)
+    assert (answer.id, answer.error.message) == (1, "The server's answer is nested too deeply.")
+
+
 def test_secrets_are_hidden_in_whatever_arrives() -> None:
     known = Redactor()
     known.guard("hunter2-hunter2")
-    pending = PendingRequests(known.hide_json)
+    pending = PendingRequests(known)
     said = {"text": "it is hunter2-hunter2"}
     error = ErrorData(code=1, message="hunter2-hunter2", data=said)
     arrived: list[JSONRPCMessage] = [

@@ -123,7 +123,7 @@ async def test_malformed_tools_do_not_hide_the_others(server: OddServer) -> None
 async def test_secrets_are_hidden_in_what_a_server_says(server: OddServer) -> None:
     known = Redactor()
     known.guard("hunter2-hunter2")
-    transport = SseTransport(server.url("/sse"), hide=known.hide_json)
+    transport = SseTransport(server.url("/sse"), redactor=known)
     async with connected(transport) as client:
         said = await client.call_tool("echo", {"text": "it is hunter2-hunter2"})
     assert text(said) == f"it is {HIDDEN}"

@@ -70,7 +70,9 @@ class IsolatingClient(httpx2.AsyncClient):
         auth: httpx2.Auth | None,
         listener: HttpListener,
         max_body: int,
+        hide: Callable[[str], str] = str,
     ) -> None:
+        """`hide` takes secrets out of what is told of an answer."""
         super().__init__(
             # Compressed, the bound on a body would not bound what it unpacks to.
             headers={"accept-encoding": "identity", **headers},
@@ -80,6 +82,7 @@ class IsolatingClient(httpx2.AsyncClient):
         )
         self._listener = listener
         self._max_body = max_body
+        self._hide = hide
         self._awaited = AwaitedAnswers()
 
     def build_request(self, method: str, url: httpx2.URL | str, **options: Any) -> httpx2.Request:
@@ -162,7 +165,7 @@ class IsolatingClient(httpx2.AsyncClient):
         """The response; where it is a refusal or a failure, one that says so in JSON-RPC."""
         if response.status_code in (401, 403):
             self._note_refusal(response)
-            excerpt = await _excerpt(response)
+            excerpt = await self._excerpt(response)
             text = f"The server wants a sign-in (HTTP {response.status_code}{excerpt})."
             return failure(request, UNAUTHORIZED, text, response.status_code)
         if await self._is_stale(request, response):
@@ -173,10 +176,17 @@ class IsolatingClient(httpx2.AsyncClient):
         if is_json:
             await response.aread()
         elif response.status_code >= 500 or response.status_code == 429:
-            excerpt = await _excerpt(response)
+            excerpt = await self._excerpt(response)
             text = f"The server answered HTTP {response.status_code}{excerpt}."
             return failure(request, TRANSPORT_FAILED, text, response.status_code)
         return response
+
+    async def _excerpt(self, response: httpx2.Response) -> str:
+        try:
+            text = self._hide((await response.aread()).decode("utf-8", "replace")).strip()
+        except httpx2.StreamError:
+            text = ""
+        return f": {' '.join(text.split())[:_EXCERPT]}" if text else ""
 
     def _note_refusal(self, response: httpx2.Response) -> None:
         if response.status_code in (401, 403):
@@ -258,14 +268,6 @@ def request_id(request: httpx2.Request) -> int | str | None:
         return None
     found = message.get("id") if isinstance(message, dict) else None
     return found if isinstance(found, int | str) else None
-
-
-async def _excerpt(response: httpx2.Response) -> str:
-    try:
-        text = (await response.aread()).decode("utf-8", "replace").strip()
-    except httpx2.StreamError:
-        text = ""
-    return f": {' '.join(text.split())[:_EXCERPT]}" if text else ""
 
 
 def _cancelled_id(message: Mapping[str, Any]) -> RequestId | None:

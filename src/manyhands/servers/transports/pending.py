@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mcp.shared.message import SessionMessage
 from mcp.types import (
@@ -22,20 +22,14 @@ from mcp.types import (
     RequestId,
 )
 
+from manyhands.secrets import Redactor
 from manyhands.servers.transports.listings import LISTINGS, mended_listing
 from manyhands.servers.transports.stream_ends import ReadEnd, StreamEnd
+from manyhands.servers.transports.types import BAD_ANSWER
 from manyhands.servers.types import Repair
 
 if TYPE_CHECKING:
     from mcp.client._transport import ReadStream, WriteStream
-
-Hide = Callable[[Any], Any]
-
-
-def unchanged(value: Any) -> Any:
-    """The same value: nothing is to be hidden."""
-    return value
-
 
 _PROTOCOL_KEY = "io.modelcontextprotocol/protocolVersion"
 _MOST_PENDING = 10_000
@@ -52,11 +46,11 @@ class _Listing:
 class PendingRequests:
     """The requests under way on one connection, and what was mended in the listings it received.
 
-    `hide` takes secrets out of JSON: whatever a server says, it says nothing that we gave it to keep.
+    `redactor` takes secrets out: whatever a server says, it says nothing that we gave it to keep.
     """
 
-    def __init__(self, hide: Hide = unchanged) -> None:
-        self._hide = hide
+    def __init__(self, redactor: Redactor | None = None) -> None:
+        self._redactor = redactor or Redactor()
         self._waiting: dict[RequestId, _Listing | None] = {}
         self._repairs: dict[str, list[Repair]] = {}
 
@@ -76,21 +70,37 @@ class PendingRequests:
 
     def received(self, message: JSONRPCMessage) -> JSONRPCMessage:
         """Take note of a message. It comes back without secrets, and mended if it is a listing."""
+        try:
+            self._hide_in(message)
+        except RecursionError:
+            return self._too_deep(message)
         if isinstance(message, JSONRPCResponse):
-            message.result = self._hide(message.result)
             if listing := self._pop(message.id):
                 message.result = self._mended(listing, message.result)
         elif isinstance(message, JSONRPCError):
-            message.error.message = self._hide(message.error.message)
-            message.error.data = self._hide(message.error.data)
             if message.id is None and len(self._waiting) == 1:
                 # The server could not tell what it answers; there is only one thing that it can be.
                 message.id = next(iter(self._waiting))
             if message.id is not None:
                 self._pop(message.id)
-        else:
-            message.params = self._hide(message.params)
         return message
+
+    def _hide_in(self, message: JSONRPCMessage) -> None:
+        hide = self._redactor.hide_json
+        if isinstance(message, JSONRPCResponse):
+            message.result = hide(message.result)
+        elif isinstance(message, JSONRPCError):
+            message.error.message = self._redactor.hide_cut(message.error.message)
+            message.error.data = hide(message.error.data)
+        else:
+            message.params = hide(message.params)
+
+    def _too_deep(self, message: JSONRPCMessage) -> JSONRPCMessage:
+        if not isinstance(message, JSONRPCResponse):
+            return JSONRPCNotification(jsonrpc="2.0", method="notifications/message", params={})
+        self._pop(message.id)
+        error = ErrorData(code=BAD_ANSWER, message="The server's answer is nested too deeply.")
+        return JSONRPCError(jsonrpc="2.0", id=message.id, error=error)
 
     def failed(self, request_id: RequestId | None, code: int, text: str) -> list[JSONRPCError]:
         """Error answers for one request if it is under way, or for all when nobody knows which it was."""

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import httpx2
 
+from manyhands.secrets import Redactor
 from manyhands.servers.transports.http_client import HttpListener, IsolatingClient, shown_url
-from manyhands.servers.transports.pending import Hide, PendingRequests, unchanged
+from manyhands.servers.transports.pending import PendingRequests
 from manyhands.servers.transports.types import DEFAULT_MAX_FRAME, TransportDiagnostics, Unauthorized
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class RemoteTransport(ABC):
     """One session with one endpoint; not to be entered twice.
 
     `unauthorized` holds the last refusal, `stale` whether the server has dropped our session; whoever owns
-    the connection acts on them. `hide` takes secrets out of whatever the server says.
+    the connection acts on them. `redactor` takes secrets out of whatever the server says.
     """
 
     def __init__(
@@ -34,7 +35,7 @@ class RemoteTransport(ABC):
         headers: Mapping[str, str] | None = None,
         auth: httpx2.Auth | None = None,
         max_frame: int = DEFAULT_MAX_FRAME,
-        hide: Hide = unchanged,
+        redactor: Redactor | None = None,
     ) -> None:
         self.unauthorized: Unauthorized | None = None
         self.stale = False
@@ -44,7 +45,8 @@ class RemoteTransport(ABC):
         self._headers = headers or {}
         self._auth = auth
         self._max_frame = max_frame
-        self._pending = PendingRequests(hide)
+        self._redactor = redactor or Redactor()
+        self._pending = PendingRequests(redactor)
         self._garbage = 0
         self._problem: str | None = None
         self._began = time.monotonic()
@@ -78,6 +80,7 @@ class RemoteTransport(ABC):
             auth=self._auth,
             listener=HttpListener(self._refused, self._lost_session, self._stream_changed),
             max_body=self._max_frame,
+            hide=self._redactor.hide,
         )
 
     def _refused(self, refusal: Unauthorized) -> None:

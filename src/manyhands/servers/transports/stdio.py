@@ -22,6 +22,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCMessage
 
 from manyhands.guardian import Guardian
+from manyhands.secrets import Redactor
 from manyhands.servers.transports.child import Child, Listener, Patience, start_child
 from manyhands.servers.transports.frames import (
     LineFramer,
@@ -32,7 +33,7 @@ from manyhands.servers.transports.frames import (
     parse_line,
 )
 from manyhands.servers.transports.package_index import index_settings
-from manyhands.servers.transports.pending import Hide, PendingRequests, unchanged
+from manyhands.servers.transports.pending import PendingRequests
 from manyhands.servers.transports.stream_ends import ReadEnd, StreamEnd
 from manyhands.servers.transports.tails import ByteTail, ErrorOutput
 from manyhands.servers.transports.types import (
@@ -204,8 +205,8 @@ class StdioTransport:
 
     `env` is the config's part, with references resolved; `system.child_environment` and `package_index` say
     what is added.
-    `shown` replaces the command line in diagnostics, for arguments that hold secrets; `hide` takes
-    secrets out of whatever the server says.
+    `shown` replaces the command line in diagnostics, for arguments that hold secrets; `redactor`
+    takes secrets out of whatever the server says.
     """
 
     def __init__(
@@ -221,7 +222,7 @@ class StdioTransport:
         patience: Patience | None = None,
         write_stall: float = _WRITE_STALL,
         shown: str | None = None,
-        hide: Hide = unchanged,
+        redactor: Redactor | None = None,
     ) -> None:
         self._argv = [command, *args]
         self._env = env
@@ -230,10 +231,10 @@ class StdioTransport:
         self._patience = patience or Patience()
         self._write_stall = write_stall
         self._shown = shown or shlex.join(self._argv)
-        self._hide = hide
-        self._pending = PendingRequests(hide)
+        self._redactor = redactor or Redactor()
+        self._pending = PendingRequests(self._redactor)
         self._inbox = _Inbox(self._pending, max_frame)
-        self._stderr = ErrorOutput(on_stderr)
+        self._stderr = ErrorOutput(on_stderr, self._redactor.hidden_bytes())
         self._outbox: _Outbox | None = None
         self._child: Child | None = None
         self.closed = asyncio.Event()
@@ -286,9 +287,9 @@ class StdioTransport:
             elapsed=(self._ended or time.monotonic()) - self._began,
             pid=self._child.pid if self._child else None,
             exit_code=self._child.exit_code if self._child else None,
-            stderr_tail=self._hide(self._stderr.tail.text()),
+            stderr_tail=self._stderr.text(),
             garbage=garbage,
-            garbage_tail=self._hide(garbage_tail),
+            garbage_tail=self._redactor.hide_cut(garbage_tail),
             problem=self._outbox.problem if self._outbox else None,
             repairs=self._pending.repairs,
         )

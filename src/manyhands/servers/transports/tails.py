@@ -11,6 +11,8 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from manyhands.secrets import BytePieces
+
 log = logging.getLogger(__name__)
 
 STDERR_KEPT = 64 * 1024
@@ -41,8 +43,10 @@ class ByteTail:
 class ErrorOutput:
     """What a server writes to stderr: its last 64 KiB, and all of it, live, to whoever listens."""
 
-    def __init__(self, listener: Callable[[str], None] | None) -> None:
-        self.tail = ByteTail(STDERR_KEPT)
+    def __init__(self, listener: Callable[[str], None] | None, clean: BytePieces) -> None:
+        """`clean` takes secrets out before anything is cut."""
+        self._tail = ByteTail(STDERR_KEPT)
+        self._clean = clean
         self._listener = listener
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._second = 0
@@ -51,9 +55,14 @@ class ErrorOutput:
 
     def feed(self, data: bytes) -> None:
         """Take what arrived."""
-        self.tail.append(data)
+        data = self._clean.feed(data)
+        self._tail.append(data)
         if self._listener is not None and self._within_budget(len(data)):
             self._tell(self._decoder.decode(data))
+
+    def text(self) -> str:
+        """The last of it, with what may go on."""
+        return self._tail.text() + self._clean.rest.decode("utf-8", "replace")
 
     def _within_budget(self, size: int) -> bool:
         second = int(time.monotonic())

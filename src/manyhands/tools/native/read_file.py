@@ -63,6 +63,7 @@ class ReadFile:
 
     settings: CurrentSettings
     read_page: PageReader
+    hide_cut: Callable[[str], str] = str
 
     async def __call__(self, arguments: Mapping[str, Any], invocation: Invocation) -> ToolResult:
         path = arguments["path"]
@@ -72,7 +73,7 @@ class ReadFile:
         root = root_of(invocation)
         first, count = arguments.get("offset") or 1, arguments.get("limit") or DEFAULT_LINES
         encoding = _checked_encoding(arguments.get("encoding") or "utf-8")
-        work = _Reading(first, count, budget, encoding)
+        work = _Reading(first, count, budget, encoding, self.hide_cut)
         return await anyio.to_thread.run_sync(work.read, root, path, abandon_on_cancel=True)
 
     async def _result(
@@ -99,6 +100,7 @@ class _Reading:
     count: int
     budget: int
     encoding: str
+    hide_cut: Callable[[str], str]
 
     def read(self, root: str, path: str) -> ToolResult:
         place = find_place(root, path)
@@ -125,7 +127,7 @@ class _Reading:
         lines: list[str] = []
         used, number = 0, 1
         try:
-            while line := _whole_line(text, self.budget):
+            while line := self._whole_line(text):
                 if number >= self.first:
                     if lines and (len(lines) == self.count or used + len(line) > self.budget):
                         return lines, number
@@ -137,6 +139,19 @@ class _Reading:
         finally:
             text.detach()
         return lines, None
+
+    def _whole_line(self, text: io.TextIOWrapper) -> str:
+        """The next line; of one that is longer than the budget only its head, with a note."""
+        line = text.readline(self.budget)
+        if len(line) < self.budget or line.endswith("\n"):
+            return line
+        length = len(line)
+        while piece := text.readline(1 << 20):
+            length += len(piece)
+            if piece.endswith("\n"):
+                break
+        head = self.hide_cut(line[: self.budget - 100])
+        return f"{head} [… this line has {length} characters; the rest of it is left out]\n"
 
     def _total(self, file: BinaryIO, size: int) -> str:
         if size > COUNTED_BYTES:
@@ -160,19 +175,6 @@ def open_for_reading(place: Place) -> BinaryIO:
             raise ToolFault(f"{place.shown!r} is a directory.", hint="list_directory shows what is in it.")
         raise ToolFault(f"{place.shown!r} is not a regular file.", hint="Only files can be read.")
     return os.fdopen(descriptor, "rb")
-
-
-def _whole_line(text: io.TextIOWrapper, budget: int) -> str:
-    """The next line; of one that is longer than the budget only its head, with a note."""
-    line = text.readline(budget)
-    if len(line) < budget or line.endswith("\n"):
-        return line
-    length = len(line)
-    while piece := text.readline(1 << 20):
-        length += len(piece)
-        if piece.endswith("\n"):
-            break
-    return f"{line[: budget - 100]} [… this line has {length} characters; the rest of it is left out]\n"
 
 
 def _refuse_binary(file: BinaryIO, shown: str, encoding: str) -> None:

@@ -19,6 +19,7 @@ from manyhands.command_process import Ended, run_command_process
 from manyhands.errors import ToolFault, ToolRefusal
 from manyhands.guardian import Guardian
 from manyhands.sandbox import Bubblewrap, Mount, Sandbox, sandbox_for, sandboxed_environment
+from manyhands.secrets import Redactor
 from manyhands.settings import CurrentSettings
 from manyhands.system import child_environment
 from manyhands.tools.native.command_output import KeptOutput, LiveOutput
@@ -107,6 +108,7 @@ class RunCommand:
     hidden: Sequence[str] = ()
     bubblewrap: Bubblewrap = field(default_factory=Bubblewrap)
     mounts_of: MountsOf = no_mounts
+    redactor: Redactor = field(default_factory=Redactor)
 
     async def __call__(self, arguments: Mapping[str, Any], invocation: Invocation) -> ToolResult:
         launch = await self._launch(arguments, root_of(invocation))
@@ -114,7 +116,9 @@ class RunCommand:
         kept = KeptOutput()
         live = LiveOutput(lambda size, text: invocation.progress(size, message=text))
 
-        def feed(data: bytes) -> None:
+        clean = self.redactor.hidden_bytes()
+
+        def take(data: bytes) -> None:
             kept.feed(data)
             live.feed(data)
 
@@ -124,12 +128,13 @@ class RunCommand:
                 environment=launch.environment,
                 directory=launch.directory,
                 timeout_s=limit.ms / 1000,
-                feed=feed,
+                feed=lambda data: take(clean.feed(data)),
                 guardian=self.guardian,
             )
         except (OSError, ValueError) as error:
             raise _cannot_start(error) from error
         finally:
+            take(clean.rest)
             live.close()
         return _result(ended, kept, limit, launch.unprotected)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from manyhands.guardian import Guardian
+from manyhands.secrets import Redactor
 from manyhands.settings import CurrentSettings
 from manyhands.tools.native import (
     edit_file,
@@ -26,19 +27,26 @@ def native_tools(
     read_page: read_file.PageReader,
     *,
     guardian: Guardian | None = None,
+    redactor: Redactor | None = None,
     hidden: Sequence[str] = (),
     mounts_of: run_command.MountsOf = run_command.no_mounts,
 ) -> Mapping[str, NativeTool]:
     """By name, in the order in which they are listed. What only reads is allowed, all else asks.
 
-    `hidden`: directories that a command in a sandbox does not see. `mounts_of`: what it sees besides, for a
-    channel's directory.
+    `redactor` takes secrets out of what is cut before it is a result. `hidden`: directories that a command in
+    a sandbox does not see. `mounts_of`: what it sees besides, for a channel's directory.
     """
     allow, ask = Effect.ALLOW, Effect.ASK
+    redactor = redactor or Redactor()
     searching = web_search.WebSearch(settings)
     # `read_file` needs no directory to read on in large results.
     tools = [
-        NativeTool(read_file.DEFINITION, read_file.ReadFile(settings, read_page), allow, needs_nothing),
+        NativeTool(
+            read_file.DEFINITION,
+            read_file.ReadFile(settings, read_page, redactor.hide_cut),
+            allow,
+            needs_nothing,
+        ),
         NativeTool(files.WRITE_FILE, in_directory(files.write_file), ask, needs_directory),
         NativeTool(files.RENAME_FILE, in_directory(files.rename_file), ask, needs_directory),
         NativeTool(files.DELETE_FILE, in_directory(files.delete_file), ask, needs_directory),
@@ -51,7 +59,7 @@ def native_tools(
         NativeTool(search_files.DEFINITION, search_files.SearchFiles(settings), allow, needs_directory),
         NativeTool(
             run_command.DEFINITION,
-            run_command.RunCommand(settings, guardian, hidden, mounts_of=mounts_of),
+            run_command.RunCommand(settings, guardian, hidden, mounts_of=mounts_of, redactor=redactor),
             ask,
             needs_directory,
             timeout_ms=run_command.TIMEOUT_MS,
