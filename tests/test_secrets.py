@@ -112,13 +112,16 @@ async def test_a_projects_own_texts_are_told_without_secrets(tmp_path: Path) -> 
 @pytest.mark.requirement("L28")
 async def test_what_is_cut_is_cut_after_secrets_were_hidden(tmp_path: Path) -> None:
     (tmp_path / "long.txt").write_text("x" * (Settings().result_limit_chars - 510) + SECRET + "y" * 9999)
-    command = f"printf {SECRET[:9]}; sleep 0.2; printf {SECRET[9:]}; sleep 0.2; printf {SECRET[:9]}"
+    (tmp_path / "wide.txt").write_text("x" * 1000 + SECRET + "w" * 89 + "HERE" + "y" * 999)
+    command = f"printf {SECRET[:9]}; sleep 0.2; printf {SECRET[9:]}; sleep 0.2; printf {SECRET[:12]}"
     async with hub_with(tmp_path) as (hub, _):
         hub.secrets.redactor.guard(SECRET)
         context = CallContext(channel_id=await channel_of(hub, tmp_path), direct=True)
         async with hub.bus.subscribe() as events:
             read = await hub.tools.call("read_file", {"path": "long.txt"}, context)
             assert SECRET[:6] not in (read.result or "")
+            found = await hub.tools.call("search_files", {"pattern": "HERE"}, context)
+            assert f"…{HIDDEN}wwww" in (found.result or "")
             ran = await hub.tools.call("run_command", {"command": command}, context)
             assert (ran.result or "").startswith(f"{HIDDEN}{HIDDEN}\n")
             told = []

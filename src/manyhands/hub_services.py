@@ -212,7 +212,7 @@ class Services:
             attachments,
             Budget(self.store, self.settings, self.approvals.ask),
             self._agents,
-            self.secrets.redactor.hide,
+            self.secrets.redactor.hide_cut,
         )
         names = NamesHere(self.settings, self._agents_of, self._tell_agent)
         runs = RunService(

@@ -26,4 +26,4 @@ def test_a_long_text_keeps_its_end_and_says_how_much_is_missing() -> None:
     kept = KeptText(10)
     for _ in range(5):
         kept.add("0123456789")
-    assert kept.text == "[40 characters before this]\n0123456789"
+    assert kept.text == "[… 40 characters before this]\n0123456789"

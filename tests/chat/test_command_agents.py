@@ -24,7 +24,7 @@ from manyhands.chat.runners import Runner
 from manyhands.daemon import _bind_local
 from manyhands.events import Event
 from manyhands.sandbox import Bubblewrap
-from manyhands.secrets import MASK
+from manyhands.secrets import HIDDEN
 from tests.chat.hubs import channel_of
 from tests.chat.repositories import Repository, make_repository
 
@@ -300,7 +300,7 @@ async def test_a_secret_that_comes_in_two_pieces_is_not_told(hub: Hub, project: 
     channel = await agent(hub, project, script, env={"THEIR_TOKEN": "words-of-mine"})
     events = await run(hub, channel)
     told = "".join(event.data["text"] for event in events if event.type == "run.delta")
-    assert told == events[-1].data["text"] == f"it is {MASK}, so."
+    assert told == events[-1].data["text"] == f"it is {HIDDEN}, so."
 
 
 async def test_secrets_in_its_environment_are_kept_as_references(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from manyhands.models.clients import Clients
@@ -45,6 +47,14 @@ async def test_a_key_that_comes_back_is_not_told(aimock: Aimock, clients: Client
     aimock.answer({"content": f"Your key is {KEY}, is it not?"})
     *deltas, reply = await ask(model_at(aimock.url, clients), says("hello"))
     assert text_of(deltas) == reply.text == f"Your key is {HIDDEN}, is it not?"  # type: ignore[union-attr]
+
+
+@pytest.mark.requirement("L28")
+async def test_a_key_that_comes_back_in_a_call_is_not_told(aimock: Aimock, clients: Clients) -> None:
+    asked = {"name": "get_weather", "arguments": {"city": KEY}, "id": "one"}
+    aimock.answer({"toolCalls": [asked], "finishReason": "stop"})
+    reply = await reply_of(model_at(aimock.url, clients), says("hello", [WEATHER]))
+    assert [json.loads(call.arguments) for call in reply.calls] == [{"city": HIDDEN}]
 
 
 @every_provider

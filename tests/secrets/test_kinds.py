@@ -20,6 +20,8 @@ HEX = "0123456789abcdef0123456789abcdef"
         ("ROOT_PASSWORD", "correct horse"),
         ("USER_TOKEN", "plain-words"),
         ("SECRET_KEY_BASE", "open-sesame"),
+        ("GITHUB_TOKEN_ORG", "words-of-mine"),
+        ("MYSQL_PASSWORD_ROOT", "pg-horse"),
         ("JWT", "a-b-c-d"),
         ("X-Api-Key", "k3y-material"),
         ("API_KEY", "123456789012"),
@@ -101,6 +103,8 @@ def test_what_is_referred_to_is_a_secret_if_it_is_odd(name: str, value: str, sec
         ("SETTINGS", "https://host.example/?user=me@host.example", set()),
         ("SETTINGS", "https://me@host.example", set()),
         ("SETTINGS", "just words", set()),
+        ("SETTINGS", "postgres://me:p@ssw0rd99x@db/x", {"p@ssw0rd99x"}),
+        ("SETTINGS", "Server=here;Password=ab,cdefghi9;", {"ab,cdefghi9"}),
     ],
 )
 def test_parts_of_a_value_are_secrets_of_their_own(name: str, value: str, parts: set[str]) -> None:

@@ -70,7 +70,7 @@ class KeptText:
     def text(self) -> str:
         whole = "".join(self._parts)
         cut = self._cut + max(0, len(whole) - self._limit)
-        return f"[{cut:,} characters before this]\n{whole[-self._limit :]}" if cut else whole
+        return f"[… {cut:,} characters before this]\n{whole[-self._limit :]}" if cut else whole
 
 
 def plain_text(text: str) -> str:

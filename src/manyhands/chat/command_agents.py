@@ -153,24 +153,30 @@ class CommandAgents:
     async def _watch(self, run: Run, task: Task, launch: Launch) -> Ending:
         output, errors = output_of(task.runner.name, task.runner.arguments), KeptText(STDERR_TAIL)
 
-        clean, clean_errors = self.redactor.redacted_pieces(), self.redactor.hidden_bytes()
+        clean, clean_errors = self.redactor.hidden_pieces(), self.redactor.hidden_bytes()
         shown = 0
 
-        def tell(data: bytes) -> None:
+        def tell(text: str) -> None:
             nonlocal shown
-            text = clean.feed(output.feed(data))
             shown += len(text)
             if text and shown <= MOST_SHOWN:
-                told = {"run_id": run.id, "iteration": 1, "text": text}
+                told = {"run_id": run.id, "iteration": 1, "text": self.redactor.redact(text)}
                 self.bus.publish("run.delta", told, channel_id=run.channel_id)
 
         def note(data: bytes) -> None:
-            errors.add(clean_errors.feed(data).decode(errors="replace"))
+            errors.add(data.decode(errors="replace"))
 
         ended: Ended | None = None
         try:
-            ended = await self._run(task, launch, tell, note)
+            ended = await self._run(
+                task,
+                launch,
+                lambda data: tell(clean.feed(output.feed(data))),
+                lambda data: note(clean_errors.feed(data)),
+            )
         finally:
+            tell(clean.rest)
+            note(clean_errors.rest)
             with anyio.move_on_after(END_S, shield=True):
                 await self._end_container(task)
                 report = output.report()
@@ -210,7 +216,7 @@ class CommandAgents:
 
     async def _record(self, run: Run, runner: Runner, report: Report) -> None:
         """What it said becomes a message, also when it was stopped."""
-        text = self.redactor.redact(report.text)
+        text = self._clean(report.text)
         values: dict[str, Any] = {}
         if report.usage or report.cost is not None:
             values = {"usage": dict(report.usage), "cost": report.cost}
@@ -240,9 +246,13 @@ class CommandAgents:
         told = {"run_id": run.id, "iteration": 1, "finish_reason": "stop", "usage": dict(report.usage)}
         self.bus.publish("run.iteration", told, channel_id=run.channel_id)
 
+    def _clean(self, text: str) -> str:
+        """Of a very long text the beginning was cut off, maybe in the middle of a secret."""
+        return self.redactor.redact(self.redactor.hide_cut(text))
+
     def _ending(self, runner: Runner, ended: Ended, report: Report, errors: str) -> Ending:
         if ended.exit_code == 0 and report.failed is None:
-            return Ending(RunStatus.COMPLETED, self.redactor.redact(report.text))
+            return Ending(RunStatus.COMPLETED, self._clean(report.text))
         if ended.exit_code is None:
             how = f"{runner.name} did not end within {runner.timeout_s} s and was ended."
         elif runner.engine is not None and ended.exit_code == ENGINE_FAILED:

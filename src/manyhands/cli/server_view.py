@@ -162,9 +162,8 @@ def _process(server: Json) -> str:
 def report_outcome(outcome: Json, *, as_json: bool, verb: str = "is connected", saved: bool = False) -> int:
     """Tell how an attempt to connect ended, `saved` or as it was; the answer is the exit code."""
     server = outcome["server"]
-    worked = (
-        outcome["ok"] and server["status"] != "error"
-    )  # one that was there as it is may have failed before
+    # One that was there as it is may have failed before.
+    worked = outcome["ok"] and server["status"] != "error"
     for remark in outcome.get("notes") or ():
         warn(one_line(remark))
     if as_json:

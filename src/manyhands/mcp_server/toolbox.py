@@ -103,7 +103,7 @@ def said(answer: Answer) -> Outcome:
 
 def _hidden(hub: Hub, outcome: Outcome) -> Outcome:
     """Without secrets, which the files that were read or searched may hold."""
-    hide = hub.secrets.redactor.hide_json
+    hide = hub.secrets.redactor.hide_cut_json
     return replace(outcome, content=hide(outcome.content), structured=hide(outcome.structured))
 
 

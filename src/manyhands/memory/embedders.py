@@ -6,7 +6,8 @@ asks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio.to_thread
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float32]
 
 STATIC = "static"
+_WHO = re.compile(r"(?<=://)[^/@]*@")
+"""The name and password in an address."""
 OLLAMA_URL = "http://127.0.0.1:11434"
 OPENAI_URL = "https://api.openai.com/v1"
 BATCH = 64
@@ -85,8 +88,12 @@ class EndpointEmbedder:
 
     batch = BATCH
 
-    def __init__(self, kind: str, model: str, url: str, key: str | None) -> None:
-        self.name = f"{kind}:{model}@{url}"
+    def __init__(
+        self, kind: str, model: str, url: str, key: str | None, redact: Callable[[str], str] = str
+    ) -> None:
+        """`redact` takes secrets out of what is told of it."""
+        self.name = f"{kind}:{model}@{_WHO.sub('', url)}"
+        self._redact = redact
         self._kind = kind
         self._model = model
         self._url = url.rstrip("/") + ("/api/embed" if kind == "ollama" else "/embeddings")
@@ -125,7 +132,8 @@ class EndpointEmbedder:
                 ) as client:
                     answer = await client.post(self._url, json=body)
             if answer.status_code != 200:
-                said = f": {answer.text[:200].strip()}" if answer.text.strip() else ""
+                told = self._redact(answer.text).strip()
+                said = f": {told[:200]}" if told else ""
                 raise self._bad(f"it answers with status {answer.status_code}{said}")
             return answer.json()
         except TimeoutError as error:
@@ -139,7 +147,7 @@ class EndpointEmbedder:
 
     def _bad(self, reason: str) -> UnavailableError:
         return UnavailableError(
-            f"The embeddings endpoint {self._url} cannot be used: {reason}.",
+            self._redact(f"The embeddings endpoint {self._url} cannot be used: {reason}."),
             hint="Check memory_embedder and memory_embedder_url; it is tried again later.",
         )
 
@@ -173,4 +181,4 @@ async def make_embedder(settings: Settings, secrets: SecretStore) -> Embedder | 
             found |= await secrets.reveal({"key": settings.memory_embedder_key})
     except NotConfiguredError as error:
         raise UnavailableError(error.message, hint=error.hint) from error
-    return EndpointEmbedder(kind, model, found["url"], found.get("key"))
+    return EndpointEmbedder(kind, model, found["url"], found.get("key"), secrets.redactor.redact)

@@ -22,7 +22,9 @@ from manyhands.models.types import (
     ModelInfo,
     ModelRequest,
     Piece,
+    Reply,
     TextDelta,
+    ThinkingDelta,
     ToolRepair,
     ToolsMended,
     ToolSpec,
@@ -116,10 +118,22 @@ class ProviderModel:
                         yield replace(delta, text=text)
             response = answer.get()
         self._check_whole(response)
+        if thought.rest:
+            yield ThinkingDelta(thought.rest)
         if said.rest:
             yield TextDelta(said.rest)
-        reply = to_reply(response, [call.id for turn in request.turns for call in turn.calls])
-        yield replace(reply, text=self._redactor.hide(reply.text))
+        yield self._hidden(to_reply(response, [call.id for turn in request.turns for call in turn.calls]))
+
+    def _hidden(self, reply: Reply) -> Reply:
+        """The reply of an endpoint that may repeat the key which it was sent."""
+        hide = self._redactor.hide
+        return replace(
+            reply,
+            text=hide(reply.text),
+            calls=tuple(replace(call, arguments=hide(call.arguments)) for call in reply.calls),
+            thinking=self._redactor.hide_json(reply.thinking),
+            model=hide(reply.model),
+        )
 
     def _prepared(self, request: ModelRequest) -> tuple[ModelRequest, Sequence[ToolRepair]]:
         """The request with the tools that this provider takes; the same tools are looked at once."""

@@ -20,7 +20,8 @@ class _Kind(Enum):
     SECRET = "secret"  # noqa: S105 - a kind of word
     OFTEN = "often a secret"
     ADDRESS = "address"
-    SETTING = "setting"
+    ABOUT = "about a secret, and none"
+    KNOWN = "what anybody may know"
 
 
 _SECRET_ENDINGS = (
@@ -30,12 +31,15 @@ _SECRET_ENDINGS = (
 # Names that are used for plain words as well: `AUTH=required`, `KEY=name`.
 _OFTEN_ENDINGS = ("auth", "cookie", "key", "pass", "session", "signature")
 _ADDRESSES = frozenset({"endpoint", "uri", "url"})
-# `TOKEN_LIMIT`, `ACCESS_KEY_ID`: about a secret, and none. Others name what anybody may know.
-_SETTINGS = frozenset(
-    {"algorithm", "budget", "count", "dir", "directory", "email", "enabled", "expiry", "file", "format"}
-    | {"header", "host", "id", "issuer", "length", "limit", "max", "method", "min", "mode", "name", "path"}
-    | {"port", "prefix", "provider", "region", "root", "scope", "size", "timeout", "ttl", "type", "user"}
-    | {"username", "version"}
+# `TOKEN_LIMIT`, `ACCESS_KEY_ID`.
+_ABOUT = frozenset(
+    {"algorithm", "budget", "count", "dir", "directory", "enabled", "expiry", "file", "format", "header"}
+    | {"host", "id", "issuer", "length", "limit", "max", "method", "min", "mode", "name", "path", "port"}
+    | {"prefix", "provider", "scope", "size", "timeout", "ttl", "type", "username", "version"}
+)
+# `PROJECT`, but not `PROJECT_TOKEN` or `TOKEN_PROJECT`.
+_KNOWN = frozenset(
+    {"email", "region", "root", "user"}
     | {"account", "app", "branch", "bucket", "channel", "cluster", "collection", "commit", "context"}
     | {"database", "date", "db", "doc", "domain", "env", "environment", "folder", "home", "index", "lang"}
     | {
@@ -65,9 +69,10 @@ _JOINT = re.compile(r"[-._/@:+, ]+")
 _SHORT_MIX = 6
 
 _SCHEME = re.compile(r"(?i)(basic|bearer|token|digest|apikey)\s+(\S+)")
-_USER_INFO = re.compile(r"[A-Za-z][\w+.-]*://([^\s/:@]*)(?::([^\s/@]*))?@")
+_USER_INFO = re.compile(r"(?<![\w+.-])[A-Za-z][\w+.-]*://([^\s/:@]*)(?::([^\s/]*))?@")
 _LONG_USER = 16
 _PAIR = re.compile(r"(?:^|(?<=[;&?,\s]))([\w.-]+)=\"?([^;&,\s\"]+)")
+_PAIR_OF_MANY = re.compile(r"(?:^|(?<=;))\s*([\w. -]+)=\"?([^;\"]+)")
 _FIELD = re.compile(r'"([\w-]+)"\s*:\s*"((?:[^"\\]|\\.)+)"')
 
 
@@ -89,8 +94,9 @@ def secrets_in(name: str, value: str, *, referred: bool = False) -> set[str]:
 
 def _is_secret(name: str, value: str, *, referred: bool) -> bool:
     kinds = [kind for kind in map(_kind, _WORD.findall(name)) if kind is not None]
-    telling = kinds[-1] if kinds else None  # `ROOT_PASSWORD`: the last word says what it is
-    if telling is _Kind.SETTING:
+    # `HOST_PASSWORD`, `PASSWORD_HOST`: the last word says what it is.
+    telling = next((kind for kind in reversed(kinds) if kind is not _Kind.KNOWN), None)
+    if telling is _Kind.ABOUT or (kinds and set(kinds) <= {_Kind.KNOWN, _Kind.ABOUT}):
         return False
     random, place = _looks_random(value), _PLACE.fullmatch(value) is not None
     if telling is _Kind.ADDRESS:
@@ -106,8 +112,10 @@ def _kind(word: str) -> _Kind | None:
     one = word.removesuffix("s")
     if one.endswith(_SECRET_ENDINGS):
         return _Kind.SECRET
-    if {word, one} & _SETTINGS:
-        return _Kind.SETTING
+    if {word, one} & _ABOUT:
+        return _Kind.ABOUT
+    if {word, one} & _KNOWN:
+        return _Kind.KNOWN
     if word in _ADDRESSES:
         return _Kind.ADDRESS
     if one == "pat" or word.endswith(_OFTEN_ENDINGS) or one.endswith(_OFTEN_ENDINGS):
@@ -126,7 +134,7 @@ def _parts(value: str) -> Iterator[str]:
         if secret:
             yield secret
             yield unquote(secret)
-    for name, said in _PAIR.findall(value):
+    for name, said in (*_PAIR.findall(value), *(_PAIR_OF_MANY.findall(value) if ";" in value else ())):
         if _is_secret(name, said, referred=False):
             yield said
             yield unquote(said)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable
 
-from manyhands.secrets.values import SHORTEST
-
 
 class TextPieces:
-    """`clean` takes secrets out; what `open_end` takes for the beginning of one waits for the next piece."""
+    """`clean` takes secrets out; what `open_end` takes for the beginning of one waits for the next piece.
+
+    `finish` makes what waits fit to be told when no more comes.
+    """
 
     def __init__(
-        self, clean: Callable[[str], str], open_end: Callable[[str], int], in_place_of_one: str
+        self, clean: Callable[[str], str], open_end: Callable[[str], int], finish: Callable[[str], str]
     ) -> None:
         self._clean = clean
         self._open_end = open_end
-        self._in_place_of_one = in_place_of_one
+        self._finish = finish
         self._waiting = ""
 
     def feed(self, text: str) -> str:
@@ -28,8 +29,8 @@ class TextPieces:
 
     @property
     def rest(self) -> str:
-        """What waits, when no more comes; much of a secret is as good as all of it."""
-        return self._in_place_of_one if len(self._waiting) >= SHORTEST else self._waiting
+        """What waits, when no more comes."""
+        return self._finish(self._waiting)
 
 
 class BytePieces:

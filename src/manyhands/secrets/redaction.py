@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Any
 
 from manyhands.secrets.pieces import BytePieces, TextPieces
@@ -42,6 +43,8 @@ class _Shape:
 _OUR_MARK = "mha_"
 _OUR_TOKEN = re.compile(rf"{_OUR_MARK}[A-Za-z0-9_-]{{43}}")
 _OUR_LONGEST = 64
+_LEFT_OUT = re.compile(r"\s?\[…[^\]\n]*\]\s?|\s?…\s?|\.\.\.")
+_MOST_CUTS = 500
 _OUR_TOKEN_BEGUN = re.compile(rf"(?:m|mh|mha|{_OUR_MARK}[A-Za-z0-9_-]{{0,42}})\Z")
 _FIELDS = r"(?:access_|refresh_|id_)?token|(?:client_)?secret|api[-_]?key|password|passwd"
 _SHAPES = (
@@ -65,7 +68,7 @@ _SHAPES = (
     _Shape(_OUR_MARK, _OUR_TOKEN.pattern),
     _Shape(
         "--",
-        r"(?i)(--(?:[\w-]*-)?(?:key|token|password|passwd|secret)[= ])(?![-/~.])[^\s\"']{6,}",
+        r"(?i)((?<![\w-])--(?:[\w-]*-)?(?:key|token|password|passwd|secret)[= ])(?![-/~.])[^\s\"']{6,}",
         rf"\g<1>{MASK}",
     ),
     _Shape("eyj", r"\beyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]+)*"),
@@ -133,10 +136,6 @@ class Redactor:
         """A copy of a JSON value without secrets, in keys too."""
         return _changed(value, self.redact, lambda number: self._shown.replaced_number(number, MASK))
 
-    def redacted_pieces(self) -> TextPieces:
-        """For a text that comes in pieces."""
-        return TextPieces(self.redact, lambda text: _open_end(self._shown, text), MASK)
-
     def hide(self, text: str) -> str:
         """The text without values that surely are secrets, and without tokens of our own."""
         text = self._sure.replaced(text, HIDDEN)
@@ -147,22 +146,45 @@ class Redactor:
         return _changed(value, self.hide, lambda number: self._sure.replaced_number(number, HIDDEN))
 
     def hide_cut(self, text: str) -> str:
-        """The same for a text whose end was cut off, maybe in the middle of a secret."""
-        pieces = self.hidden_pieces()
-        return pieces.feed(text) + pieces.rest
+        """The same for a text that was cut, maybe in a secret: at its end, and where it says `…`."""
+        text = self.hide(text)
+        told, last = [], 0
+        for found in islice(_LEFT_OUT.finditer(text), _MOST_CUTS):
+            if found.start() >= last:
+                told += [_without_cut_end(text[last : found.start()], self._sure), found[0]]
+                last = found.end()
+                if length := self._sure.cut_start(text[last : last + _OUR_LONGEST]):
+                    told.append(HIDDEN)
+                    last += length
+        return "".join(told) + _without_cut_end(text[last:], self._sure)
+
+    def hide_cut_json(self, value: Any) -> Any:
+        """The same for all texts of a JSON value."""
+        return _changed(value, self.hide_cut, lambda number: self._sure.replaced_number(number, HIDDEN))
 
     def hidden_pieces(self) -> TextPieces:
         """For a text that comes in pieces."""
-        return TextPieces(self.hide, lambda text: _open_end(self._sure, text), HIDDEN)
+        return TextPieces(
+            self.hide,
+            lambda text: max(self._sure.open_end(text), len(_our_token_begun(text))),
+            lambda text: _without_cut_end(text, self._sure),
+        )
 
     def hidden_bytes(self) -> BytePieces:
         """For bytes that come in pieces."""
         return BytePieces(self.hidden_pieces())
 
 
-def _open_end(values: Values, text: str) -> int:
+def _our_token_begun(text: str) -> str:
     begun = _OUR_TOKEN_BEGUN.search(text, max(0, len(text) - _OUR_LONGEST))
-    return max(values.open_end(text), len(begun[0]) if begun else 0)
+    return begun[0] if begun else ""
+
+
+def _without_cut_end(text: str, values: Values) -> str:
+    """The text without what is most of a secret at its end."""
+    ours = len(_our_token_begun(text))
+    length = max(values.cut_end(text), ours if ours > _OUR_LONGEST // 2 else 0)
+    return text[: len(text) - length] + HIDDEN if length else text
 
 
 def _changed(value: Any, text: Callable[[str], str], number: Callable[[float], Any]) -> Any:

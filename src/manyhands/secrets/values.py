@@ -25,6 +25,7 @@ _SHORTEST_LINE = 16
 _LONG = 20_000
 # How much of a beginning is compared at once; of longer values only few are there.
 _BEGINNING = 64
+_MUCH = 24
 _ESCAPE = re.compile(r"%[0-9A-F]{2}")
 
 
@@ -38,7 +39,9 @@ class Values:
         self._values: dict[str, str | None] = {}
         self._spellings: frozenset[str] = frozenset()
         self._beginnings: frozenset[str] = frozenset()
+        self._endings: frozenset[str] = frozenset()
         self._long: list[str] = []
+        self._lines = False
         self._pattern: re.Pattern[str] | None = None
         self._shortest = SHORTEST
         self._stale = False
@@ -71,7 +74,10 @@ class Values:
             return text
         if len(text) > _LONG:
             pattern = _any_of([spelling for spelling in self._spellings if spelling in text])
-        return text if pattern is None else pattern.sub(by, text)
+        if pattern is None:
+            return text
+        # Lines are counted in what is left, so a value of several lines leaves its line breaks.
+        return pattern.sub(lambda found: by + "\n" * found[0].count("\n") if self._lines else by, text)
 
     def replaced_number(self, number: float, by: str) -> Any:
         """The same for a number, which may be a value."""
@@ -85,6 +91,23 @@ class Values:
             if text[-length:] in self._beginnings:
                 return max(length, self._long_end(text))
         return self._long_end(text)
+
+    def cut_end(self, text: str) -> int:
+        """The same if it is most of a value: as good as all of it, where a text was cut."""
+        length = self.open_end(text)
+        begun = text[len(text) - length :]
+        return length if any(_is_most(begun, one) and one.startswith(begun) for one in self._spellings) else 0
+
+    def cut_start(self, text: str) -> int:
+        """How many characters at the start of a text are most of a value, of which the beginning was cut."""
+        if self._current() is None:
+            return 0
+        for length in range(min(_BEGINNING, len(text)), SHORTEST - 1, -1):
+            ended = text[:length]
+            if ended in self._endings:
+                most = any(_is_most(ended, one) and one.endswith(ended) for one in self._spellings)
+                return length if most else 0
+        return 0
 
     def _long_end(self, text: str) -> int:
         """The same for values that are longer than what is compared at once."""
@@ -103,10 +126,20 @@ class Values:
             for spelling in self._spellings
             for length in range(1, min(len(spelling), _BEGINNING + 1))
         )
+        self._endings = frozenset(
+            spelling[-length:]
+            for spelling in self._spellings
+            for length in range(SHORTEST, min(len(spelling), _BEGINNING + 1))
+        )
+        self._lines = any("\n" in spelling for spelling in self._spellings)
         self._long = [spelling for spelling in self._spellings if len(spelling) > _BEGINNING]
         self._pattern = _any_of(self._spellings)
         self._shortest = min(map(len, self._spellings), default=SHORTEST)
         self._stale = False
+
+
+def _is_most(part: str, spelling: str) -> bool:
+    return len(part) >= SHORTEST and (2 * len(part) >= len(spelling) or len(part) >= _MUCH)
 
 
 def _begun(text: str, spelling: str) -> int:
@@ -126,7 +159,8 @@ def _spellings(value: str) -> Iterable[str]:
     escaped.add(quote_plus(value, errors="replace"))
     forms |= escaped | {_ESCAPE.sub(lambda match: match[0].lower(), form) for form in escaped}
     if "\n" in value:
-        forms |= {line.strip() for line in value.splitlines() if len(line.strip()) >= _SHORTEST_LINE}
+        lines = (line.strip() for line in value.splitlines())
+        forms |= {line for line in lines if len(line) >= _SHORTEST_LINE and not line.startswith("-----")}
     return (form for form in forms if len(form) >= SHORTEST)
 
 

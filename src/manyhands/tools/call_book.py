@@ -135,7 +135,7 @@ class CallBook:
 
     def _hidden(self, outcome: Outcome) -> Outcome:
         """The outcome without what surely is a secret: nobody gets that, and it is stored nowhere."""
-        result, hide = outcome.result, self._redactor.hide_json
+        result, hide = outcome.result, self._redactor.hide_cut_json
         clean = replace(result, content=hide(result.content), structured=hide(result.structured))
         return Outcome(outcome.status, clean)
 

@@ -188,3 +188,10 @@ def test_a_lost_line_that_answers_nothing_is_known_as_such(line: bytes) -> None:
     [lost] = LineFramer(100).feed(line + b"\n")
     assert isinstance(lost, Oversized)
     assert not is_answer(lost)
+
+
+def test_an_answer_that_is_nested_too_deeply_is_told_to_whoever_waits() -> None:
+    deep = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
+    assert parse_line(b'{"jsonrpc":"2.0","id":7,"result":' + deep + b"}") == [
+        Malformed("it is nested too deeply", 7)
+    ]

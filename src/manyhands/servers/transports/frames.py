@@ -105,11 +105,17 @@ def parse_line(line: bytes) -> list[JSONRPCMessage | Malformed]:
             return [Malformed("not JSON")]
     try:
         data = from_json(line)
-    except ValueError:
+    except ValueError as error:
         data = _parse_leniently(line)
+        if data is None and "recursion limit" in str(error):
+            return [Malformed("it is nested too deeply", answered_id(_ends_of(line)))]
     if isinstance(data, list):
         return [_message(item) for item in data]
     return [_message(data)]
+
+
+def _ends_of(line: bytes) -> Oversized:
+    return Oversized(line[:_KEPT], line[-_KEPT:], len(line), ended=True)
 
 
 def _parse_leniently(line: bytes) -> Any:

@@ -96,7 +96,7 @@ class PendingRequests:
             message.params = hide(message.params)
 
     def _too_deep(self, message: JSONRPCMessage) -> JSONRPCMessage:
-        if not isinstance(message, JSONRPCResponse):
+        if not isinstance(message, JSONRPCResponse | JSONRPCError):
             return JSONRPCNotification(jsonrpc="2.0", method="notifications/message", params={})
         self._pop(message.id)
         error = ErrorData(code=BAD_ANSWER, message="The server's answer is nested too deeply.")

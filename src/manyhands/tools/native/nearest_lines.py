@@ -35,12 +35,16 @@ def nearest_lines(text: str, wanted: str) -> Nearest | None:
 def numbered(found: Nearest) -> str:
     """With line numbers in front, bounded."""
     shown = [
-        f"{found.first + index + 1}\t{line.rstrip()[:LINE_SHOWN]}"
+        f"{found.first + index + 1}\t{_bounded(line.rstrip())}"
         for index, line in enumerate(found.lines[:LINES_SHOWN])
     ]
     if len(found.lines) > LINES_SHOWN:
         shown.append(f"[… {len(found.lines) - LINES_SHOWN} more lines]")
     return "\n".join(shown)
+
+
+def _bounded(line: str) -> str:
+    return line if len(line) <= LINE_SHOWN else f"{line[:LINE_SHOWN]}…"
 
 
 def _by_characters(lines: Sequence[str], asked: Sequence[str]) -> Nearest | None:
