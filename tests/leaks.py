@@ -107,7 +107,10 @@ def _is_ours(process: psutil.Process) -> bool:
     me = os.getpid()
     if any(parent.pid == me for parent in process.parents()):
         return True
-    return process.environ().get(MARK) == str(me)
+    if not (environment := process.environ()):  # between fork and exec it has none to be read
+        time.sleep(0.05)
+        environment = process.environ()
+    return environment.get(MARK) == str(me)
 
 
 def _describe(process: psutil.Process) -> str:
