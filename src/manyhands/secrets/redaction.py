@@ -43,6 +43,9 @@ class _Shape:
 _OUR_MARK = "mha_"
 _OUR_TOKEN = re.compile(rf"{_OUR_MARK}[A-Za-z0-9_-]{{43}}")
 _OUR_LONGEST = 64
+_LEAST_TOKEN = 47
+_LEAST_SHAPE = 7
+"""No shape fits a shorter text."""
 _LEFT_OUT = re.compile(r"\s?\[…[^\]\n]*\]\s?|\s?…\s?|\.\.\.")
 _MOST_CUTS = 500
 _OUR_TOKEN_BEGUN = re.compile(rf"(?:m|mh|mha|{_OUR_MARK}[A-Za-z0-9_-]{{0,42}})\Z")
@@ -134,7 +137,8 @@ class Redactor:
 
     def redact_json(self, value: Any) -> Any:
         """A copy of a JSON value without secrets, in keys too."""
-        return _changed(value, self.redact, lambda number: self._shown.replaced_number(number, MASK))
+        least = min(_LEAST_SHAPE, self._shown.least)
+        return _changed(value, least, self.redact, lambda number: self._shown.replaced_number(number, MASK))
 
     def hide(self, text: str) -> str:
         """The text without values that surely are secrets, and without tokens of our own."""
@@ -143,7 +147,8 @@ class Redactor:
 
     def hide_json(self, value: Any) -> Any:
         """A copy of a JSON value without them, in keys too."""
-        return _changed(value, self.hide, lambda number: self._sure.replaced_number(number, HIDDEN))
+        least = min(_LEAST_TOKEN, self._sure.least)
+        return _changed(value, least, self.hide, lambda number: self._sure.replaced_number(number, HIDDEN))
 
     def hide_cut(self, text: str) -> str:
         """The same for a text that was cut, maybe in a secret: at its end, and where it says `…`."""
@@ -160,7 +165,7 @@ class Redactor:
 
     def hide_cut_json(self, value: Any) -> Any:
         """The same for all texts of a JSON value."""
-        return _changed(value, self.hide_cut, lambda number: self._sure.replaced_number(number, HIDDEN))
+        return _changed(value, 0, self.hide_cut, lambda number: self._sure.replaced_number(number, HIDDEN))
 
     def hidden_pieces(self) -> TextPieces:
         """For a text that comes in pieces."""
@@ -187,15 +192,19 @@ def _without_cut_end(text: str, values: Values) -> str:
     return text[: len(text) - length] + HIDDEN if length else text
 
 
-def _changed(value: Any, text: Callable[[str], str], number: Callable[[float], Any]) -> Any:
+def _changed(value: Any, least: int, text: Callable[[str], str], number: Callable[[float], Any]) -> Any:
+    """A copy with other texts and numbers; texts of fewer characters than `least` stay as they are."""
     if isinstance(value, str):
-        return text(value)
+        return value if len(value) < least else text(value)
     if value is None or value is True or value is False:
         return value
     if isinstance(value, (dict, Mapping)):
-        return {_changed(key, text, number): _changed(item, text, number) for key, item in value.items()}
+        return {
+            _changed(key, least, text, number): _changed(item, least, text, number)
+            for key, item in value.items()
+        }
     if isinstance(value, (list, tuple)):
-        return [_changed(item, text, number) for item in value]
+        return [_changed(item, least, text, number) for item in value]
     return number(value) if isinstance(value, (int, float)) else value
 
 

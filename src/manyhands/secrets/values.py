@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -43,8 +44,13 @@ class Values:
         self._long: list[str] = []
         self._lines = False
         self._pattern: re.Pattern[str] | None = None
-        self._shortest = SHORTEST
+        self._shortest = sys.maxsize
         self._stale = False
+
+    @property
+    def least(self) -> int:
+        """A text that is shorter holds none of them."""
+        return SHORTEST if self._stale else self._shortest
 
     def add(self, values: Iterable[str | None], of: str | None = None) -> None:
         """Remember them, but not what is short or common. `of`: whose newest few are kept."""
@@ -134,7 +140,7 @@ class Values:
         self._lines = any("\n" in spelling for spelling in self._spellings)
         self._long = [spelling for spelling in self._spellings if len(spelling) > _BEGINNING]
         self._pattern = _any_of(self._spellings)
-        self._shortest = min(map(len, self._spellings), default=SHORTEST)
+        self._shortest = min(map(len, self._spellings), default=sys.maxsize)
         self._stale = False
 
 
