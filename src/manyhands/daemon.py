@@ -15,7 +15,6 @@ import logging
 import os
 import signal
 import socket
-import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -206,10 +205,10 @@ def _url(listener: socket.socket) -> str:
 # --- the run
 
 
-def _goes_into_a_file(output: TextIO) -> bool:
-    """Where a token would stay."""
+def _is_same_file(output: TextIO, path: Path) -> bool:
+    """Whether it goes into this file, where a token would stay."""
     try:
-        return stat.S_ISREG(os.fstat(output.fileno()).st_mode)
+        return os.path.samestat(os.fstat(output.fileno()), path.stat())
     except (OSError, ValueError):
         return False
 
@@ -281,7 +280,8 @@ class _Daemon:
         self._lock.announce(self._url)
         log.info("version %s serves %s at %s", __version__, self._options.home.path, self._url)
         with suppress(OSError):  # nobody reads it
-            print(f"ready: {self._url if _goes_into_a_file(sys.stdout) else address}", flush=True)
+            kept = _is_same_file(sys.stdout, self._options.home.detached_output)
+            print(f"ready: {self._url if kept else address}", flush=True)
         if self._options.open_browser:
             import threading
             import webbrowser

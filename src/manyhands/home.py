@@ -53,6 +53,11 @@ class Home:
         return self.path / "logs"
 
     @property
+    def detached_output(self) -> Path:
+        """What a daemon without a terminal writes."""
+        return self.logs / "daemon.out"
+
+    @property
     def results(self) -> Path:
         return self.path / "results"
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import time
 import urllib.request
 from pathlib import Path
 
 from manyhands import __version__
-from tests.cli.conftest import HAND, CommandLine, running_daemon
+from tests.cli.conftest import ENOUGH_S, HAND, CommandLine, running_daemon
 
 
 def test_up_detached_waits_until_it_serves_and_down_ends_it(cli: CommandLine) -> None:
@@ -26,6 +28,20 @@ def test_up_detached_waits_until_it_serves_and_down_ends_it(cli: CommandLine) ->
         down = cli.ok("down")
     assert down.out == "✓ the daemon has ended\n"
     assert cli.ok("down").out == f"No daemon is running for {cli.home}.\n"
+
+
+def test_the_ready_line_has_the_token_also_when_it_is_redirected(cli: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "mine.txt"
+    with file.open("wb") as output:
+        process = subprocess.Popen(cli.argv("up", "--port", "0"), stdout=output, env=cli.environment)
+    try:
+        deadline = time.monotonic() + ENOUGH_S
+        while "ready:" not in file.read_text() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert f"/?token={(cli.home / 'token').read_text().strip()}\n" in file.read_text()
+    finally:
+        process.terminate()
+        process.wait(ENOUGH_S)
 
 
 def test_a_second_daemon_for_a_home_is_refused_and_told_where_the_first_is(served: CommandLine) -> None:

@@ -84,7 +84,7 @@ def start_detached(home: Home, options: list[str]) -> str:
             hint="Use that one, or end it with `manyhands down`.",
         )
     home.create()
-    output = home.logs / "daemon.out"
+    output = home.detached_output
     command = [sys.executable, "-m", "manyhands.cli.main", "up", f"--home={home.path}", *options]
     with open_private(output) as file, Progress("starting the daemon"):
         child = subprocess.Popen(
