@@ -131,6 +131,11 @@ def test_an_option_that_says_so_is_masked() -> None:
     assert said == f"run --api-key {MASK} --token={MASK} --key /a/path --keys words"
 
 
+def test_a_token_of_npm_is_masked_and_its_variables_are_not() -> None:
+    token = "npm_" + "aB3" * 12
+    assert Redactor().redact(f"npm_config_global_prefix={token}") == f"npm_config_global_prefix={MASK}"
+
+
 def test_renewed_tokens_push_nothing_out_but_their_own() -> None:
     known = Redactor()
     known.guard("a-static-secret")

@@ -64,9 +64,10 @@ _SHAPES = (
     _Shape("sk- sk_ rk_ pk_", r"(?i)\b[srp]k[-_][A-Za-z0-9_-]{16,}"),
     _Shape("ghp_ gho_ ghu_ ghs_ ghr_", r"(?i)\bgh[pousr]_[A-Za-z0-9]{16,}"),
     _Shape(
-        "github_pat_ glpat- npm_ hf_ xox",
-        r"(?i)\b(?:github_pat_|glpat-|npm_|hf_|xox[a-z]-)[A-Za-z0-9_-]{16,}",
+        "github_pat_ glpat- hf_ xox",
+        r"(?i)\b(?:github_pat_|glpat-|hf_|xox[a-z]-)[A-Za-z0-9_-]{16,}",
     ),
+    _Shape("npm_", r"\bnpm_[A-Za-z0-9]{30,}"),  # and not npm's many variables, such as npm_config_cache
     _Shape("akia aiza", r"\b(?:AKIA[0-9A-Z]{16}\b|AIza[\w-]{30,})"),
     _Shape(_OUR_MARK, _OUR_TOKEN.pattern),
     _Shape(
