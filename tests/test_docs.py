@@ -96,7 +96,9 @@ def test_every_path_of_a_home_is_documented() -> None:
     somewhere = home.Home(Path("/home"))
     paths = {name for name, value in vars(home.Home).items() if isinstance(value, property)}
     documented = {name.rstrip("/") for name in page("settings").rows("Files of the home")}
-    assert {getattr(somewhere, name).name for name in paths} <= documented
+    places = {getattr(somewhere, name).relative_to(somewhere.path) for name in paths}
+    assert {place.parts[0] for place in places} <= documented
+    assert not [place.name for place in places if f"`{place.name}" not in "".join(page("settings").sections.values())]
 
 
 # --- commands
