@@ -98,7 +98,9 @@ def test_every_path_of_a_home_is_documented() -> None:
     documented = {name.rstrip("/") for name in page("settings").rows("Files of the home")}
     places = {getattr(somewhere, name).relative_to(somewhere.path) for name in paths}
     assert {place.parts[0] for place in places} <= documented
-    assert not [place.name for place in places if f"`{place.name}" not in "".join(page("settings").sections.values())]
+    assert not [
+        place.name for place in places if f"`{place.name}" not in "".join(page("settings").sections.values())
+    ]
 
 
 # --- commands

@@ -171,3 +171,35 @@ async def test_an_observer_hears_only_of_the_kinds_it_names(bus: EventBus) -> No
     for kind in ("mcp.status", "run.delta", "run.finished", "mcp.log"):
         bus.publish(kind, {})
     assert heard == ["mcp.status", "run.finished", "mcp.log"]
+
+
+async def test_what_is_told_soon_comes_by_itself(bus: EventBus) -> None:
+    heard: list[dict[str, object]] = []
+    bus.observe(lambda event: heard.append(event.data))
+    bus.publish_soon("tool.finished", lambda: {"n": 1})
+    bus.publish_soon("tool.finished", lambda: {"n": 2})
+    assert heard == []
+    await anyio.lowlevel.checkpoint()
+    assert heard == [{"n": 1}, {"n": 2}]
+
+
+async def test_nothing_overtakes_what_is_told_soon(bus: EventBus) -> None:
+    heard: list[str] = []
+    bus.observe(lambda event: heard.append(event.type))
+    bus.publish_soon("tool.finished", dict)
+    bus.publish("run.finished", {})
+    assert heard == ["tool.finished", "run.finished"]
+    bus.publish_soon("tool.started", dict)
+    async with bus.subscribe() as events:
+        bus.publish("mcp.status", {})
+        assert (await anext(events)).type == "mcp.status"
+    assert heard[2:] == ["tool.started", "mcp.status"]
+
+
+async def test_what_is_told_soon_is_kept_when_the_bus_is_closed_first(store: Store) -> None:
+    bus = EventBus(StoredEventLog(store))
+    await bus.start()
+    bus.publish_soon("tool.finished", lambda: {"n": 1})
+    await bus.close()
+    [kept] = await StoredEventLog(store).since(0, 10)
+    assert (kept.type, kept.data) == ("tool.finished", {"n": 1})

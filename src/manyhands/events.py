@@ -6,6 +6,7 @@ memory only (deltas, progress) pass through the same bus and the same numbering.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -35,6 +36,8 @@ EPHEMERAL = frozenset(
     }
 )
 Observer = Callable[["Event"], None]
+Telling = tuple[str, Callable[[], dict[str, Any]], str | None]
+"""An event that is about to be published: its type, what makes its data, its channel."""
 
 RESERVED_BLOCK = 10_000
 RING_SIZE = 4096
@@ -104,6 +107,7 @@ class EventBus:
         self._clock = clock or SystemClock()
         self._seq = 0
         self._reserved = 0
+        self._coming: list[Telling] = []
         self._ring: deque[Event] = deque(maxlen=RING_SIZE)
         self._subscribers: set[_Queue] = set()
         self._observers: list[tuple[Observer, tuple[str, ...]]] = []
@@ -121,6 +125,7 @@ class EventBus:
 
     async def close(self) -> None:
         """Keep what was published, so that the next start knows that nothing is missing."""
+        self._publish_coming()
         with anyio.move_on_after(CLOSE_TIMEOUT_S, shield=True):
             try:
                 await self._log.close()
@@ -153,6 +158,24 @@ class EventBus:
 
     def publish(self, type: str, data: dict[str, Any], *, channel_id: str | None = None) -> Event:
         """Number it, keep it and hand it to everyone who listens, without waiting for anyone."""
+        if self._coming:
+            self._publish_coming()
+        return self._publish(type, data, channel_id)
+
+    def publish_soon(
+        self, type: str, make: Callable[[], dict[str, Any]], *, channel_id: str | None = None
+    ) -> None:
+        """The same when the loop has nothing better to do, but before anything else is published."""
+        if not self._coming:
+            asyncio.get_running_loop().call_soon(self._publish_coming)
+        self._coming.append((type, make, channel_id))
+
+    def _publish_coming(self) -> None:
+        coming, self._coming = self._coming, []
+        for kind, make, channel_id in coming:
+            self._publish(kind, make(), channel_id)
+
+    def _publish(self, type: str, data: dict[str, Any], channel_id: str | None) -> Event:
         self._seq += 1
         event = Event(self._seq, type, channel_id, data, self._clock.now())
         self._ring.append(event)
@@ -168,6 +191,7 @@ class EventBus:
     @asynccontextmanager
     async def subscribe(self, since: int | None = None) -> AsyncIterator[AsyncIterator[Event]]:
         """Events from now on, or from after `since`: `async with bus.subscribe() as events: async for …`."""
+        self._publish_coming()
         queue = _Queue(self._seq if since is None else since)
         self._subscribers.add(queue)
         try:

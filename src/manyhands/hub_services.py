@@ -128,7 +128,7 @@ class Services:
         )
         self.channels = ChannelService(self.store, self.bus, self._clock)
         self.access = AccessService(self.store, self._clock)
-        self.bus.observe(self._follow_channels)
+        self.bus.observe(self._forget_access, "channel.deleted")
         self.agents = AgentService(self.store, self.bus, self._clock, self.settings)
         self.approvals = ApprovalService(self.store, self.bus, self._clock, self.settings)
         self.webhook = Webhook(self.bus, self._clock, self.settings, self.secrets)
@@ -326,6 +326,5 @@ class Services:
         record = await self.tools.find_call(call_id)
         return record.server_id if record else None
 
-    def _follow_channels(self, event: Event) -> None:
-        if event.type == "channel.deleted":
-            self.access.forget()
+    def _forget_access(self, event: Event) -> None:
+        self.access.forget()

@@ -27,7 +27,8 @@ from manyhands.servers.types import ServerConfig
 from manyhands.settings import Settings
 from manyhands.store.engine import Store, open_store
 from manyhands.store.event_log import StoredEventLog
-from manyhands.tools.types import CallContext, Tool, ToolResult
+from manyhands.tools.catalogue import ToolCatalogue
+from manyhands.tools.types import CallContext, Listing, Tool, ToolResult
 
 SERVER = Path(__file__).parent / "fixtures" / "shelf_server.py"
 BOUND = 30.0
@@ -181,6 +182,8 @@ class Bench:
     channels: FakeChannels
     store: Store
     events: list[Event]
+    catalogue: ToolCatalogue
+    directory: Path
     _told: list[anyio.Event] = field(default_factory=lambda: [anyio.Event()])
 
     def note(self, event: Event) -> None:
@@ -210,8 +213,15 @@ class Bench:
 
     async def tool(self, name: str, channel: Channel | None = None) -> Tool | None:
         """What a name leads to, if that can be called."""
-        listing = await self.service.listing(name, channel)
+        listing = await self.listing(name, channel)
         return None if listing is None else self.service.tool(listing, channel)
+
+    async def listing(self, name: str, channel: Channel | None = None) -> Listing | None:
+        """What a name leads to, which is never what a catalogue remembers of earlier."""
+        listing = await self.service.listing(name, channel)
+        found = await self.catalogue.find(name, channel)
+        assert listing == (found.listing if found else None)
+        return listing
 
     async def call(self, name: str, channel: Channel | None = None, **arguments: Any) -> ToolResult:
         found = await self.tool(name, channel)
@@ -222,6 +232,8 @@ class Bench:
     async def names(self, channel: Channel | None = None) -> list[str]:
         """The full names of the tools that are offered."""
         listings = await self.service.listings(channel)
+        for listing in listings:
+            await self.listing(listing.definition.full_name, channel)
         return [listing.definition.full_name for listing in listings if listing.offered]
 
 
@@ -254,7 +266,18 @@ async def bench(
                 asking=inbox.ask,
                 channels=known_channels,
             )
-            made = Bench(service, bus, secrets, fixed, inbox, known_channels, store, [])
+            made = Bench(
+                service,
+                bus,
+                secrets,
+                fixed,
+                inbox,
+                known_channels,
+                store,
+                [],
+                ToolCatalogue({}, service),
+                directory,
+            )
             bus.observe(made.note)
             await service.start(connect=connect)
             if watch:

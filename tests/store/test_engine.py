@@ -51,15 +51,15 @@ async def test_a_failing_write_changes_nothing_and_its_error_reaches_the_caller(
 
 
 async def test_a_quick_read_sees_what_is_committed_and_changes_nothing(store: Store) -> None:
-    for way in (store.write, store.write_now, store.write_soon):
+    for way in (store.write, store.write_now, store.write_row, store.write_soon):
         await way(lambda conn, way=way: put(conn, way.__name__))  # type: ignore[misc]
-    assert await store.read_now(count) == 3
+    assert await store.read_now(count) == 4
     with pytest.raises(Exception, match=r"read.?only"):
         await store.read_now(lambda conn: put(conn, "not here"))
-    assert await store.read(count) == 3
+    assert await store.read(count) == 4
 
 
-@pytest.mark.parametrize("way", ["write", "write_now", "write_soon"])
+@pytest.mark.parametrize("way", ["write", "write_now", "write_row", "write_soon"])
 async def test_of_many_writes_at_once_only_the_bad_ones_fail(store: Store, way: str) -> None:
     """They may share a commit; a failure may not."""
     await store.write(lambda conn: put(conn, "taken"))

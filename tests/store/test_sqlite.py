@@ -172,7 +172,7 @@ async def test_what_is_committed_quickly_comes_into_the_file_as_well(
             assert database.execute("SELECT count(*) FROM meta").fetchone() == (5,)
 
 
-@pytest.mark.parametrize("way", ["write", "write_now", "write_soon"])
+@pytest.mark.parametrize("way", ["write", "write_now", "write_row", "write_soon"])
 async def test_another_program_that_writes_for_a_moment_is_waited_for(
     sqlite_url: str, tmp_path: Path, way: str
 ) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+from anyio.lowlevel import cancel_shielded_checkpoint
 
 from manyhands.approvals.service import ApprovalService
 from manyhands.chat.types import Channel
@@ -73,7 +74,10 @@ class Desk:
         return ToolService(*parts, self.source, self.channels, self.home, **more)
 
     async def call(self, name: str, arguments: object = None, **context: Any) -> CallRecord:
-        return await self.tools.call(name, arguments, CallContext(**context))
+        try:
+            return await self.tools.call(name, arguments, CallContext(**context))
+        finally:
+            await cancel_shielded_checkpoint()  # what it tells is told by then
 
     def _note(self, event: Event) -> None:
         self.events.append(event)

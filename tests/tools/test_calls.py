@@ -270,7 +270,7 @@ async def test_a_call_that_cannot_be_logged_is_not_started(
     async def full(work: object) -> None:
         raise UnavailableError("The database is full.", hint="Free some disk space.")
 
-    monkeypatch.setattr(trusted.store, "write_now", full)
+    monkeypatch.setattr(trusted.store, "write_row", full)
     record = await trusted.call("mcp__memory__never")
     assert (record.status, record.code) == (CallStatus.ERROR, "not_logged")
     assert "was not called" in str(record.result)
@@ -291,7 +291,7 @@ async def test_a_result_that_cannot_be_logged_is_handed_out_with_a_word_about_it
 
         async def break_database() -> None:
             await blocking.started.wait()
-            monkeypatch.setattr(trusted.store, "write_now", full)
+            monkeypatch.setattr(trusted.store, "write_row", full)
             blocking.go.set()
 
         group.start_soon(break_database)
@@ -433,7 +433,7 @@ async def test_a_tool_that_had_ended_is_logged_as_ended_although_the_caller_left
     stored: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scope = anyio.CancelScope()
-    write = stored.store.write_now
+    write = stored.store.write_row
     leaving = False
 
     async def write_and_leave(work: Any) -> Any:
@@ -448,7 +448,7 @@ async def test_a_tool_that_had_ended_is_logged_as_ended_although_the_caller_left
         leaving = True
         return text_result("done")
 
-    monkeypatch.setattr(stored.store, "write_now", write_and_leave)
+    monkeypatch.setattr(stored.store, "write_row", write_and_leave)
     stored.source.add("work", work)
     with scope:
         await stored.call("mcp__memory__work")

@@ -80,7 +80,7 @@ class Webhook:
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Runs as long as the hub does."""
-        self._bus.observe(self._hear)
+        self._bus.observe(self._hear, "approval.requested", "run.finished")
         task_status.started()
         while True:
             while self._queue:

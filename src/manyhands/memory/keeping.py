@@ -60,9 +60,7 @@ MOST_FOLLOWED = 8
 PROGRESS_S = 0.25
 
 
-_TALK = frozenset(
-    {"message.created", "message.updated", "run.finished", "settings.changed", "channel.deleted"}
-)
+_TALK = ("message.created", "message.updated", "run.finished", "settings.changed", "channel.deleted")
 
 
 @dataclass
@@ -151,7 +149,7 @@ class Keeper:
         self._states: dict[str, CollectionState] = {}
         self._group: TaskGroup | None = None
         self._looking = anyio.CapacityLimiter(2)
-        bus.observe(self._notice)
+        bus.observe(self._notice, *_TALK)
 
     def state(self, collection: str) -> CollectionState:
         return self._states.setdefault(collection, CollectionState())
@@ -396,9 +394,8 @@ class Keeper:
 
     def _notice(self, event: Event) -> None:
         """Something was said, or the settings are others now."""
-        if event.type in _TALK:
-            for state in self._states.values():
-                state.talk_changed = True
+        for state in self._states.values():
+            state.talk_changed = True
         if event.type == "channel.deleted":  # what was said there is gone with it
             name = f"{CHANNEL}{event.data['id']}"
             self._records.post(partial(rows.delete_collection, collection=name))

@@ -200,8 +200,11 @@ def _changed(value: Any, least: int, text: Callable[[str], str], number: Callabl
     if value is None or value is True or value is False:
         return value
     if isinstance(value, (dict, Mapping)):
+        # Most texts are short, and every message of a server comes by here: they need no call of their own.
         return {
-            _changed(key, least, text, number): _changed(item, least, text, number)
+            key if type(key) is str and len(key) < least else _changed(key, least, text, number): (
+                item if type(item) is str and len(item) < least else _changed(item, least, text, number)
+            )
             for key, item in value.items()
         }
     if isinstance(value, (list, tuple)):

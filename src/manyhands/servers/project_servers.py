@@ -76,6 +76,8 @@ class ProjectServers:
         self._connecting: Connecting | None = None
         self._watch = ProjectWatch(clock)
         self._projects: dict[str, Project] = {}
+        self.changes = 0
+        """How often a file has said something else."""
         self._questions: dict[str, anyio.CancelScope] = {}
         self._asked: dict[str, frozenset[str]] = {}
         self._busy = anyio.Lock()
@@ -137,6 +139,7 @@ class ProjectServers:
             if project.unreadable:  # half written, or mistyped: what runs goes on until the file is good
                 project = replace(project, entries=self.project(directory).entries)
             self._projects[directory] = project
+            self.changes += 1
             for note in (*project.notes, *([project.problem] if project.problem else [])):
                 log.warning("%s", note)
             for known in self._registry.of_project(directory):
@@ -217,6 +220,7 @@ class ProjectServers:
             await self._connecting.move_root(directory, moved_to)
         self._take_back_question(directory)
         self._projects.pop(directory, None)
+        self.changes += 1
         for known in self._registry.of_project(directory):
             await self._disconnect(known)
 

@@ -77,6 +77,12 @@ class Registry:
         self._clock = clock
         self._known: dict[int, Known] = {}
         self._by_project: dict[str | None, list[Known]] = {}
+        self.changes = 0
+        """How often something has changed: whoever remembers what they found here looks at it."""
+
+    def _changed(self) -> None:
+        self.changes += 1
+        self._by_project.clear()
 
     async def load(self) -> None:
         """Read everything once, at start."""
@@ -88,7 +94,7 @@ class Registry:
             if stored := catalogues.get(server.id):
                 known.replace_catalogue(stored.catalogue, stored.fetched_at)
             self._known[server.id] = known
-        self._by_project.clear()
+        self._changed()
 
     # --- looking up
 
@@ -124,14 +130,14 @@ class Registry:
         written, now = _may_be_written(config, project), self._clock.now()
         server = await self._store.write(lambda conn: rows.insert_server(conn, written, project, now))
         known = self._known[server.id] = Known(replace(server, config=config))
-        self._by_project.clear()
+        self._changed()
         return known
 
     async def change(self, server_id: int, config: ServerConfig) -> Known:
         written, now = _may_be_written(config, self.get(server_id).server.project), self._clock.now()
         server = await self._store.write(lambda conn: rows.update_server(conn, server_id, written, now))
         known = self._replaced(server_id, server and replace(server, config=config))
-        known.catalogue = replace(known.catalogue, wants_roots=False)
+        known.catalogue = replace(known.catalogue, wants_roots=False)  # which no listing shows
         return known
 
     async def set(self, server_id: int, **values: Any) -> Known:
@@ -152,11 +158,12 @@ class Registry:
         known = self.get(server_id)
         if server is not None:
             known.replace_server(server)
+            self._changed()
         return known
 
     def _forget(self, server_id: int) -> None:
         self._known.pop(server_id, None)
-        self._by_project.clear()
+        self._changed()
 
     # --- catalogues, preferences, pins
 
@@ -172,6 +179,7 @@ class Registry:
         if fresh:
             known.prefer({tool.name: _pinned(known.preference(tool.name), tool) for tool in fresh})
             self._store.post(partial(_write_pins, server_id=server_id, tools=fresh))
+        self._changed()
         return changes
 
     async def prefer(
@@ -187,6 +195,7 @@ class Registry:
             lambda conn: rows.put_preference(conn, server_id, tool, after.enabled, after.policy)
         )
         self.get(server_id).prefer({tool: after})
+        self._changed()
         return after
 
     async def accept(self, server_id: int, tool: str) -> None:
@@ -195,6 +204,7 @@ class Registry:
         if found := known.tools.get(tool):
             await self._store.write(lambda conn: rows.put_pins(conn, server_id, [found], anew=True))
             known.prefer({tool: _pinned(known.preference(tool), found)})
+            self._changed()
 
 
 def _may_be_written(config: ServerConfig, project: str | None) -> ServerConfig:

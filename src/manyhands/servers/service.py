@@ -302,6 +302,10 @@ class ServerService:
         """Every tool of every server that the channel can see, each with why it is offered or not."""
         return self._shelf.listings(channel)
 
+    def version(self) -> object:
+        """Another one as soon as a listing may be another one."""
+        return self._shelf.version()
+
     async def listing(self, full_name: str, channel: Channel | None) -> Listing | None:
         return self._shelf.listing(full_name, channel)
 

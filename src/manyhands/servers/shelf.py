@@ -31,6 +31,15 @@ class ToolShelf:
         self._projects = projects
         self._settings = settings
 
+    def version(self) -> tuple[object, ...]:
+        """Another one as soon as anything could be listed in another way."""
+        return (
+            self._registry.changes,
+            self._live.changes,
+            self._projects.changes,
+            self._settings.current.tool_namespace,
+        )
+
     def visible(self, channel: Channel | None) -> list[Known]:
         """The servers of a channel, those of its project first."""
         directory = channel.dir_path if channel else None

@@ -66,6 +66,8 @@ class Supervision:
         self.on_notice: Callable[[int, ChannelNotice], None] = lambda server_id, notice: None
         self._ending = False
         self._states: dict[int, ConnectionState] = {}
+        self.changes = 0
+        """How often the state of a server has changed."""
         self._turns: dict[int, anyio.Lock] = {}
         self._pool = Pool(
             tasks,
@@ -160,6 +162,7 @@ class Supervision:
         """The server is no longer there."""
         server_id = known.server.id
         self._states.pop(server_id, None)
+        self.changes += 1
         self._turns.pop(server_id, None)
         if known.tools:
             self._publish("mcp.tools_changed", server_id, Changes(removed=list(known.tools)))
@@ -250,6 +253,7 @@ class Supervision:
         error = state.error and self._redactor.redact(state.error)
         state = replace(state, error=error, stderr_tail=self._redactor.redact(state.stderr_tail))
         before, self._states[key.server_id] = self.state(key.server_id), state
+        self.changes += 1
         if replace(before, since=state.since) != state:
             self.announce(known)
             if not self._ending:

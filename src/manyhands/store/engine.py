@@ -39,6 +39,10 @@ class Store(Protocol):
         """Like `write`, for a few small rows that somebody waits for; it may overtake posted work."""
         ...
 
+    async def write_row(self, work: Work[T]) -> T:
+        """Like `write_now`, for one statement: it may be committed by itself, without a transaction."""
+        ...
+
     async def write_soon(self, work: Work[T]) -> T:
         """Like `write_now`, where many such rows come at once and share a commit."""
         ...

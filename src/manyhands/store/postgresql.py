@@ -121,6 +121,9 @@ class PostgresStore:
     async def write_now(self, work: Work[T]) -> T:
         return await self.write(work)
 
+    async def write_row(self, work: Work[T]) -> T:
+        return await self.write(work)
+
     async def write_soon(self, work: Work[T]) -> T:
         return await self.write(work)
 

@@ -9,6 +9,7 @@ Rows that somebody waits for need not take the way through the writer thread: se
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import queue
@@ -16,9 +17,10 @@ import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import anyio
+from pydantic_core import PydanticSerializationError, to_json
 from sqlalchemy import Connection, create_engine, event
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import DatabaseError, OperationalError
@@ -114,6 +116,15 @@ class SqliteStore:
             return outcome
         return await self.write(work)
 
+    async def write_row(self, work: Work[T]) -> T:
+        self._check_open()
+        job = Job(work)
+        if self._quick.commit_alone(job):
+            self._plan_checkpoint()
+            outcome: T = job.result
+            return outcome
+        return await self.write(work)
+
     async def write_soon(self, work: Work[T]) -> T:
         self._check_open()
         loop = asyncio.get_running_loop()
@@ -136,9 +147,13 @@ class SqliteStore:
     def _commit_quickly(self, jobs: list[Job], *, posted: bool = True) -> bool:
         """Whether it could be done here and now; else it is the writer's."""
         made = self._quick.commit(jobs, posted=posted)
-        if made and self._quick.made % CHECKPOINT_EVERY == 0:
-            self._jobs.put(Job(_nothing))
+        if made:
+            self._plan_checkpoint()
         return made
+
+    def _plan_checkpoint(self) -> None:
+        if self._quick.made % CHECKPOINT_EVERY == 0:
+            self._jobs.put(Job(_nothing))
 
     def post(self, work: Work[object]) -> None:
         """It shares the next commit, or has its own a little later: a commit costs more than a row."""
@@ -259,12 +274,25 @@ def _engine(path: str, *, read_only: bool, quick: bool = False) -> Engine:
         return conn
 
     engine = create_engine(
-        "sqlite://", creator=connect, poolclass=QueuePool, pool_size=READERS, max_overflow=0
+        "sqlite://",
+        creator=connect,
+        poolclass=QueuePool,
+        pool_size=READERS,
+        max_overflow=0,
+        json_serializer=_json_text,
     )
     begin = "BEGIN" if read_only else "BEGIN IMMEDIATE"  # a reader sees one state, however much it reads
     if not quick:
         event.listen(engine, "begin", lambda conn: conn.connection.driver_connection.execute(begin))
     return engine
+
+
+def _json_text(value: Any) -> str:
+    """JSON as it is stored, made several times for every tool call."""
+    try:
+        return to_json(value).decode()
+    except PydanticSerializationError:  # nested too deeply, or half of a surrogate pair
+        return json.dumps(value)
 
 
 def _size_of(path: str) -> int:

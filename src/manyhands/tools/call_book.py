@@ -7,7 +7,6 @@ so.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import Mapping
@@ -55,11 +54,10 @@ class CallBook:
         self._files = files
         self._redactor = redactor or Redactor()
         self._underway: set[str] = set()
-        self._untold: dict[str, CallRecord] = {}
 
     async def _write(self, work: Work[object]) -> None:
         """A few calls want their rows at once; many are better served by one commit for all of them."""
-        write = self._store.write_now if len(self._underway) <= FEW else self._store.write_soon
+        write = self._store.write_row if len(self._underway) <= FEW else self._store.write_soon
         await write(work)
 
     async def begin(self, record: CallRecord) -> CallRecord | None:
@@ -72,19 +70,13 @@ class CallBook:
                 record, f"{_who(record)} was not called because that could not be logged: {_why(error)}"
             )
             self._underway.discard(record.id)
-            self._publish("tool.finished", failed)
+            self._tell("tool.finished", failed)
             return failed
         return None
 
     def started(self, record: CallRecord) -> None:
-        """To be told when the call has gone out and waits for its tool, so that telling delays nobody."""
-        self._untold[record.id] = record
-        asyncio.get_running_loop().call_soon(self.tell_started, record.id)
-
-    def tell_started(self, call_id: str) -> None:
-        """At once, if that was not told: something else is to be told of the call."""
-        if record := self._untold.pop(call_id, None):
-            self._publish("tool.started", record)
+        """Tell that the call goes out."""
+        self._tell("tool.started", record)
 
     async def end(self, record: CallRecord, outcome: Outcome, duration_ms: int) -> CallRecord:
         """Commit how it ended and hand out the record. Cancelled on the way, it can be done again."""
@@ -95,8 +87,7 @@ class CallBook:
             text = f"{_who(record)} was called, but how it ended could not be logged: {_why(error)}"
             given = logged = _unlogged(given, text)
         self._underway.discard(record.id)
-        self.tell_started(record.id)
-        self._publish("tool.finished", logged)
+        self._tell("tool.finished", logged)
         return given
 
     async def end_cancelled(self, record: CallRecord, outcome: Outcome, duration_ms: int) -> None:
@@ -154,10 +145,9 @@ class CallBook:
             error=redact(record.error),
         )
 
-    def _publish(self, event: str, record: CallRecord) -> None:
-        data = record.wire()
-        data["arguments"] = _short(record.arguments)
-        self._bus.publish(event, data, channel_id=record.channel_id)
+    def _tell(self, event: str, record: CallRecord) -> None:
+        """Soon: neither the tool nor the caller waits for those who watch."""
+        self._bus.publish_soon(event, lambda: _told(record), channel_id=record.channel_id)
 
 
 def _ended(
@@ -220,6 +210,13 @@ def _cleaned(outcome: Outcome) -> Outcome:
         return of_error(error)
     code = None if result.code is None else storable_text(result.code)[:64]
     return Outcome(outcome.status, ToolResult(content, structured, result.is_error, code))
+
+
+def _told(record: CallRecord) -> dict[str, Any]:
+    """A call as its events tell it."""
+    data = record.wire()
+    data["arguments"] = _short(record.arguments)
+    return data
 
 
 def _short(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -170,7 +170,6 @@ class CallPipeline:
         names = {"tool": record.tool, "server": record.server}
 
         def publish(event: str, data: dict[str, Any]) -> None:
-            self._book.tell_started(record.id)
             if message := data.get("message"):
                 data = data | {"message": self._book.redacted(message)}
             self._bus.publish(event, data | names, channel_id=record.channel_id)

@@ -12,6 +12,7 @@ from manyhands.tools.policy import Policy
 from manyhands.tools.types import Effect, Listing, ServerPolicy, Tool, ToolSource
 
 SERVER_PREFIX = "mcp__"
+REMEMBERED = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class ToolCatalogue:
     def __init__(self, native: Mapping[str, NativeTool], source: ToolSource) -> None:
         self._native = native
         self._source = source
+        self._version: object = None
+        self._remembered: dict[tuple[str, str | None], Found | None] = {}
 
     async def find(self, name: str, channel: Channel | None) -> Found | None:
         native = self._native.get(name)
@@ -37,6 +40,19 @@ class ToolCatalogue:
             return Found(_native_listing(native, channel), native, None, native.default)
         if not name.startswith(SERVER_PREFIX):
             return None
+        remembered, key = self._memory(), (name, channel.dir_path if channel else None)
+        if key not in remembered:
+            remembered[key] = await self._look_up(name, channel)
+        return remembered[key]
+
+    def _memory(self) -> dict[tuple[str, str | None], Found | None]:
+        """What was found since something changed."""
+        version = self._source.version()
+        if version != self._version or len(self._remembered) >= REMEMBERED:
+            self._version, self._remembered = version, {}
+        return self._remembered
+
+    async def _look_up(self, name: str, channel: Channel | None) -> Found | None:
         listing = await self._source.listing(name, channel)
         if listing is None:
             return None

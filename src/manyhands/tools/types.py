@@ -233,6 +233,10 @@ class ServerPolicy:
 class ToolSource(Protocol):
     """Where tools that are not native come from. Nothing here but `meet` waits for a server."""
 
+    def version(self) -> object:
+        """Another one as soon as a listing, its tool or its server's policy may be another one."""
+        ...
+
     async def listings(self, channel: Channel | None) -> Sequence[Listing]:
         """Every tool that is known for this channel, offered or not, in stable order."""
         ...
