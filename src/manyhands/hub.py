@@ -139,6 +139,7 @@ class Hub(Services):
         await self.conversations.make_search_quick()
         self._agents.clear()
         await self.tools.start(alone=alone)
+        self._stack.callback(self.tools.close)
         self._tasks.start_soon(self.upkeep.run)
         self._tasks.start_soon(self._scanners.run)
         self._stack.push_async_callback(self._stop_servers)

@@ -19,13 +19,16 @@ async def desk(sqlite_url: str, tmp_path: Path) -> AsyncIterator[Desk]:
     async with open_store(sqlite_url) as store:
         bus = EventBus(StoredEventLog(store))
         await bus.start()
-        yield Desk(store, bus, tmp_path / "home")
+        made = Desk(store, bus, tmp_path / "home")
+        await made.tools.start()
+        yield made
 
 
 @pytest.fixture
-def stored(store: Store, bus: EventBus, tmp_path: Path) -> Desk:
+async def stored(store: Store, bus: EventBus, tmp_path: Path) -> Desk:
     """For what must hold on each database: with one trusted tool."""
     made = Desk(store, bus, tmp_path / "home")
+    await made.tools.start()
     made.source.add("echo")
     made.source.trust("memory", "full")
     return made

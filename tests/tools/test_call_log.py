@@ -14,7 +14,6 @@ from manyhands.tools.call_log import (
     CallFilter,
     begin_call,
     end_call,
-    insert_call,
     interrupt_pending,
     select_call,
     select_calls,
@@ -60,7 +59,7 @@ FULL = record(
 
 async def test_a_row_gives_back_what_was_put_in(store: Store) -> None:
     def work(conn: Connection) -> CallRecord | None:
-        insert_call(conn, FULL)
+        end_call(conn, FULL)
         return select_call(conn, FULL.id)
 
     assert await store.write(work) == FULL
@@ -89,7 +88,7 @@ async def test_an_end_without_a_beginning_is_kept_all_the_same(store: Store) -> 
 async def test_only_pending_calls_are_interrupted(store: Store) -> None:
     def work(conn: Connection) -> tuple[int, CallRecord | None, CallRecord | None]:
         begin_call(conn, record(1, status=CallStatus.PENDING))
-        insert_call(conn, record(2))
+        end_call(conn, record(2))
         return interrupt_pending(conn), select_call(conn, "call_001"), select_call(conn, "call_002")
 
     count, cut, whole = await store.write(work)
@@ -110,7 +109,7 @@ async def test_filters_and_pages(store: Store) -> None:
 
     def fill(conn: Connection) -> None:
         for row in rows:
-            insert_call(conn, row)
+            end_call(conn, row)
 
     await store.write(fill)
 

@@ -11,7 +11,7 @@ from manyhands.errors import InvalidError
 from manyhands.ids import new_id
 from manyhands.store.engine import Store
 from manyhands.testing.clock import START
-from manyhands.tools.call_log import insert_call
+from manyhands.tools.call_log import end_call
 from manyhands.tools.call_stats import CallStats, Measured, Span, make_span, select_stats
 from manyhands.tools.types import CallRecord, CallStatus
 
@@ -39,7 +39,7 @@ def call(at: datetime, ms: int | None, status: str = "success", server: str = "a
 async def measured(store: Store, *calls: CallRecord, server: str | None = None) -> CallStats:
     def fill(conn: Connection) -> None:
         for one in calls:
-            insert_call(conn, one)
+            end_call(conn, one)
 
     await store.write(fill)
     span = Span(START, START + timedelta(days=1), 3600, server)

@@ -261,7 +261,7 @@ async def test_a_value_without_end_fails_that_call_and_nothing_else(trusted: Des
     assert (record.status, record.code) == (CallStatus.ERROR, "invalid_arguments")
 
 
-async def test_a_call_that_cannot_be_logged_is_not_started(
+async def test_once_a_call_could_not_be_logged_no_other_is_started_before_that_works_again(
     trusted: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blocking = Blocking()
@@ -270,11 +270,36 @@ async def test_a_call_that_cannot_be_logged_is_not_started(
     async def full(work: object) -> None:
         raise UnavailableError("The database is full.", hint="Free some disk space.")
 
-    monkeypatch.setattr(trusted.store, "write_row", full)
-    record = await trusted.call("mcp__memory__never")
+    with monkeypatch.context() as broken:
+        broken.setattr(trusted.store, "write_row", full)
+        first = await trusted.call("mcp__memory__echo", {"text": "hi"})
+        assert (first.status, first.code) == (CallStatus.ERROR, "not_logged")
+        record = await trusted.call("mcp__memory__never")
     assert (record.status, record.code) == (CallStatus.ERROR, "not_logged")
     assert "was not called" in str(record.result)
     assert "Free some disk space" in str(record.result)
+    assert not blocking.started.is_set()
+    assert (await trusted.call("mcp__memory__echo", {"text": "hi"})).status is CallStatus.SUCCESS
+    await trusted.new_service().start()
+    kept = await trusted.tools.get_call(first.id)
+    assert (kept.status, kept.code, kept.arguments) == (CallStatus.ERROR, "interrupted", {"text": "hi"})
+
+
+async def test_a_call_that_cannot_be_noted_is_not_started_when_it_cannot_be_logged_either(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocking = Blocking()
+    desk.source.add("never", blocking)
+    desk.source.trust("memory", "full")
+    desk.tools.close()
+
+    async def full(work: object) -> None:
+        raise UnavailableError("The database is full.")
+
+    monkeypatch.setattr(desk.store, "write_row", full)
+    record = await desk.call("mcp__memory__never")
+    assert (record.status, record.code) == (CallStatus.ERROR, "not_logged")
+    assert "was not called" in str(record.result)
     assert not blocking.started.is_set()
 
 
@@ -465,7 +490,7 @@ async def test_calls_that_a_dead_process_left_are_ended_as_interrupted(stored: D
         group.start_soon(stored.call, "mcp__memory__long")
         await blocking.started.wait()
         after_restart = stored.new_service()
-        assert await after_restart.interrupt_leftovers() == 1
+        await after_restart.start()
         cut = await after_restart.get_call(blocking.call_id)
         assert await after_restart.interrupt_leftovers() == 0
         group.cancel_scope.cancel()

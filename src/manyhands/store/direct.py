@@ -14,23 +14,39 @@ from typing import Any
 from sqlalchemy import Connection, Table, bindparam, insert, update
 from sqlalchemy.exc import DBAPIError
 
+from manyhands.store.inserts import conflict_insert
+
 Convert = Callable[[Any], Any]
 
 
 class Insert:
-    """Inserts a row with these columns."""
+    """Inserts a row with these columns.
 
-    def __init__(self, table: Table, columns: Sequence[str]) -> None:
-        marks = ", ".join("?" * len(columns))
-        self._text = f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 - our names
-        self._statement = insert(table)
+    `otherwise`: what is taken over into a row of the same key, if there is one; without it that is an error.
+    """
+
+    def __init__(self, table: Table, columns: Sequence[str], otherwise: Sequence[str] | None = None) -> None:
+        self._table = table
+        self._otherwise = otherwise
+        self._text = _insert_text(table, columns, otherwise)
+        self._statement: Any = None
         self._values = _Values(table, columns)
 
     def run(self, conn: Connection, row: Mapping[str, Any]) -> None:
         if conn.dialect.name == "sqlite":
             _execute(conn, self._text, self._values.converted(conn, row))
         else:
+            self._statement = self._statement if self._statement is not None else self._made(conn)
             conn.execute(self._statement, row)
+
+    def _made(self, conn: Connection) -> Any:
+        if self._otherwise is None:
+            return insert(self._table)
+        statement = conflict_insert(conn, self._table)
+        if not self._otherwise:
+            return statement.on_conflict_do_nothing()
+        new = {name: statement.excluded[name] for name in self._otherwise}
+        return statement.on_conflict_do_update(index_elements=list(self._table.primary_key), set_=new)
 
 
 class Update:
@@ -49,6 +65,17 @@ class Update:
             values = [*self._values.converted(conn, row), key]
             return int(_execute(conn, self._text, values).rowcount)
         return conn.execute(self._statement, {**row, "the_key": key}).rowcount
+
+
+def _insert_text(table: Table, columns: Sequence[str], otherwise: Sequence[str] | None) -> str:
+    marks = ", ".join("?" * len(columns))
+    text = f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 - our names
+    if otherwise is None:
+        return text
+    text += f" ON CONFLICT ({', '.join(column.name for column in table.primary_key)}) DO "
+    if not otherwise:
+        return text + "NOTHING"
+    return text + "UPDATE SET " + ", ".join(f"{name} = excluded.{name}" for name in otherwise)
 
 
 class _Values:

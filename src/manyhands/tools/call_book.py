@@ -1,8 +1,8 @@
-"""Writes calls down: the row before a call starts, the row when it has ended, the events about both, and the
-file when the result is too large for a row.
+"""Writes calls down: that one begins, before it starts; how it ended; the events about both, and the file
+when the result is too large for a row.
 
-A result is handed out only when its end is committed. What cannot be written down becomes an error that says
-so.
+A call starts only when a kill would leave a trace of it, be that a row or a note (`begun_calls`). A result is
+handed out only when its end is committed. What cannot be written down becomes an error that says so.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import anyio
+from sqlalchemy import Connection
 
 from manyhands.errors import ManyhandsError, ToolFault, UnavailableError
 from manyhands.events import EventBus
@@ -21,6 +22,7 @@ from manyhands.secrets import Redactor
 from manyhands.settings import CurrentSettings
 from manyhands.store.engine import Store, Work
 from manyhands.tools import call_log as rows
+from manyhands.tools.begun_calls import BegunCalls
 from manyhands.tools.large_results import GIVEN_BINARY, Weight, cut_text, page_text, stand_in, weigh
 from manyhands.tools.outcomes import Outcome, error_of, named_tool, of_error
 from manyhands.tools.result_files import ResultFiles
@@ -46,55 +48,88 @@ class CallBook:
         bus: EventBus,
         settings: CurrentSettings,
         files: ResultFiles,
+        begun: BegunCalls,
         redactor: Redactor | None = None,
     ) -> None:
         self._store = store
         self._bus = bus
         self._settings = settings
         self._files = files
+        self._begun = begun
         self._redactor = redactor or Redactor()
         self._underway: set[str] = set()
+        self._unwritten: set[str] = set()
+        """Of those: whose row may still be on its way into the database."""
+        self._in_doubt = False
+        """Whether the last row could not be written: then no call goes out before its own is."""
 
     async def _write(self, work: Work[object]) -> None:
         """A few calls want their rows at once; many are better served by one commit for all of them."""
         write = self._store.write_row if len(self._underway) <= FEW else self._store.write_soon
-        await write(work)
+        try:
+            await write(work)
+        except Exception:
+            self._in_doubt = True
+            raise
+        self._in_doubt = False
 
     async def begin(self, record: CallRecord) -> CallRecord | None:
-        """Commit the row of a call that is about to start; if that fails, answer with how it failed."""
+        """Put a call on record that is about to start; if that fails, answer with how it failed."""
         self._underway.add(record.id)
         try:
-            await self._write(lambda conn: rows.begin_call(conn, record))
+            if not self._in_doubt and self._begun.note(record):
+                self._unwritten.add(record.id)
+                self._store.post(lambda conn: self._write_begun(conn, record))
+            else:
+                await self._write(lambda conn: rows.begin_call(conn, record))
         except Exception as error:  # noqa: BLE001 - border: a call that cannot be logged does not start
             failed = _unlogged(
                 record, f"{_who(record)} was not called because that could not be logged: {_why(error)}"
             )
-            self._underway.discard(record.id)
-            self._tell("tool.finished", failed)
+            self._over(record.id)
+            self._begun.forget(record.id)
+            self._publish("tool.finished", failed)
             return failed
         return None
 
+    def _write_begun(self, conn: Connection, record: CallRecord) -> None:
+        """For whoever looks while it runs; most calls are over by now, and written with their end."""
+        if record.id in self._underway:
+            rows.begin_call(conn, record)
+
+    def _over(self, call_id: str) -> None:
+        self._underway.discard(call_id)
+        self._unwritten.discard(call_id)
+
+    async def settle(self) -> None:
+        """Wait until the database has all calls that have begun."""
+        if unwritten := list(self._unwritten):
+            await self._store.flush()
+            self._unwritten.difference_update(unwritten)
+
     def started(self, record: CallRecord) -> None:
         """Tell that the call goes out."""
-        self._tell("tool.started", record)
+        self._publish("tool.started", record)
 
     async def end(self, record: CallRecord, outcome: Outcome, duration_ms: int) -> CallRecord:
         """Commit how it ended and hand out the record. Cancelled on the way, it can be done again."""
         given, logged = await self._finished(record, outcome, duration_ms)
+        self._over(record.id)
         try:
             await self._write(lambda conn: rows.end_call(conn, logged))
         except Exception as error:  # noqa: BLE001 - border: the tool has run, so its result is handed out
             text = f"{_who(record)} was called, but how it ended could not be logged: {_why(error)}"
             given = logged = _unlogged(given, text)
-        self._underway.discard(record.id)
-        self._tell("tool.finished", logged)
+        else:
+            self._begun.forget(record.id)
+        self._publish("tool.finished", logged)
         return given
 
     async def end_cancelled(self, record: CallRecord, outcome: Outcome, duration_ms: int) -> None:
         """The same for a caller who is gone: nothing but time comes between the end and its being written."""
         with anyio.move_on_after(END_LIMIT_S, shield=True):
             await self.end(record, outcome, duration_ms)
-        self._underway.discard(record.id)
+        self._over(record.id)
 
     async def _finished(
         self, record: CallRecord, outcome: Outcome, duration_ms: int
@@ -145,7 +180,7 @@ class CallBook:
             error=redact(record.error),
         )
 
-    def _tell(self, event: str, record: CallRecord) -> None:
+    def _publish(self, event: str, record: CallRecord) -> None:
         """Soon: neither the tool nor the caller waits for those who watch."""
         self._bus.publish_soon(event, lambda: _told(record), channel_id=record.channel_id)
 

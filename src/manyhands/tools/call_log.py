@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, Text, cast, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, Text, cast, or_, select, update
 
 from manyhands.paging import Page, cut_page
-from manyhands.store.direct import Insert, Update
+from manyhands.store.direct import Insert
 from manyhands.store.tables import call_without_success
 from manyhands.store.tables import tool_calls as table
 from manyhands.tools.types import CallRecord, CallStatus
@@ -30,9 +30,8 @@ _BEGINNING = (
     *("id", "tool", "server", "server_id", "channel_id", "run_id", "iteration", "arguments"),
     *("is_error", "status", "at"),
 )
-_BEGIN = Insert(table, _BEGINNING)
-_WHOLE = Insert(table, list(dict.fromkeys(_BEGINNING + _ENDING)))
-_END = Update(table, _ENDING, key="id")
+_BEGIN = Insert(table, _BEGINNING, otherwise=())
+_END = Insert(table, list(dict.fromkeys(_BEGINNING + _ENDING)), otherwise=_ENDING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +46,30 @@ class CallFilter:
     q: str | None = None
 
 
-def insert_call(conn: Connection, record: CallRecord) -> None:
-    _WHOLE.run(conn, _begun(record) | _ended(record))
-
-
 def begin_call(conn: Connection, record: CallRecord) -> None:
-    """The row of a call that has not ended."""
-    _BEGIN.run(conn, _begun(record))
+    """The row of a call that has not ended; one that has is left as it is."""
+    _BEGIN.run(conn, begun_fields(record))
 
 
 def end_call(conn: Connection, record: CallRecord) -> None:
-    """How it ended; also for a call whose first row was cut off by a cancellation."""
-    if _END.run(conn, record.id, _ended(record)) == 0:
-        insert_call(conn, record)
+    """How it ended, whether or not its first row was written."""
+    _END.run(conn, begun_fields(record) | _ended_fields(record))
 
 
 def interrupt_pending(conn: Connection) -> int:
     """End what a dead process left pending; how many there were."""
-    left = update(table).where(table.c.status == CallStatus.PENDING.value, call_without_success)
+    return _interrupt(conn, call_without_success)
+
+
+def interrupt_begun(conn: Connection, records: Sequence[CallRecord]) -> int:
+    """The same for calls that it had begun, whether or not their rows were written."""
+    for record in records:
+        begin_call(conn, record)
+    return _interrupt(conn, table.c.id.in_([record.id for record in records]))
+
+
+def _interrupt(conn: Connection, which: ColumnElement[bool]) -> int:
+    left = update(table).where(table.c.status == CallStatus.PENDING.value, which)
     values = {
         "status": CallStatus.ERROR.value,
         "code": INTERRUPTED,
@@ -143,7 +148,8 @@ def _filtered(query: Select[Any], wanted: CallFilter) -> Select[Any]:
     return query
 
 
-def _begun(record: CallRecord) -> dict[str, Any]:
+def begun_fields(record: CallRecord) -> dict[str, Any]:
+    """What is known when a call begins."""
     return {
         "id": record.id,
         "tool": record.tool,
@@ -159,7 +165,7 @@ def _begun(record: CallRecord) -> dict[str, Any]:
     }
 
 
-def _ended(record: CallRecord) -> dict[str, Any]:
+def _ended_fields(record: CallRecord) -> dict[str, Any]:
     return {
         "result": record.result,
         "content": record.content,

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
+
+import anyio
 
 from manyhands.approvals.service import ApprovalService
 from manyhands.chat.types import Channel
@@ -19,9 +21,10 @@ from manyhands.home import Home
 from manyhands.paging import DEFAULT_LIMIT, Page
 from manyhands.secrets import Redactor
 from manyhands.settings import CurrentSettings
-from manyhands.store.engine import Store
+from manyhands.store.engine import Store, Work
 from manyhands.tools import call_log as rows
 from manyhands.tools.asking import Permission
+from manyhands.tools.begun_calls import BegunCalls
 from manyhands.tools.call_book import CallBook
 from manyhands.tools.call_log import CallFilter
 from manyhands.tools.call_stats import CallStats, make_span, select_stats
@@ -55,6 +58,8 @@ from manyhands.tools.types import (
     ToolResult,
     ToolSource,
 )
+
+T = TypeVar("T")
 
 __all__ = ["CallFilter", "ResultPage", "Rule", "ServerPolicy", "ToolService", "ToolSource"]
 
@@ -91,6 +96,8 @@ class ToolService:
         self._catalogue = ToolCatalogue(self._native, source)
         self._finder = ToolFinder(self._catalogue, self._rulebook)
         self._files = ResultFiles(home.results)
+        self._begun = BegunCalls(home.begun_calls)
+        self._book = CallBook(store, bus, settings, self._files, self._begun, redactor)
         self._permission = Permission(approvals, self._rulebook, source)
         self._channels = ChannelMemory(channels, bus)
         self._pipeline = CallPipeline(
@@ -103,14 +110,25 @@ class ToolService:
             self._permission,
             self._rulebook,
             self._channels,
-            CallBook(store, bus, settings, self._files, redactor),
+            self._book,
         )
 
     async def start(self, *, alone: bool = True) -> None:
         """Once, before the first call: end what an earlier process left, unless other hubs live here, too."""
+        left = await anyio.to_thread.run_sync(self._begun.open)
+        if left:
+            await self._store.write(lambda conn: rows.interrupt_begun(conn, left))
+            for record in left:
+                self._begun.forget(record.id)
+        if self._store.dialect != "sqlite":  # there another machine may go on with a run, without our notes
+            self._begun.close()
         if alone:
             await self.interrupt_leftovers()
             await self._rulebook.end_sessions()
+
+    def close(self) -> None:
+        """No more calls."""
+        self._begun.close()
 
     async def interrupt_leftovers(self) -> int:
         """Calls that a dead process left pending end as errors; how many there were."""
@@ -234,29 +252,34 @@ class ToolService:
     ) -> Page[CallRecord]:
         """The call log, newest first."""
         chosen = wanted or CallFilter()
-        return await self._store.read(lambda conn: rows.page_of_calls(conn, chosen, limit, cursor))
+        return await self._read_log(lambda conn: rows.page_of_calls(conn, chosen, limit, cursor))
 
     async def stats(self, since: datetime | None, bucket_s: int | None, server: str | None) -> CallStats:
         """How calls went, over time and by server."""
         span = make_span(self._clock.now(), since, bucket_s, server)
-        return await self._store.read(lambda conn: select_stats(conn, span))
+        return await self._read_log(lambda conn: select_stats(conn, span))
 
     async def calls_of_run(self, run_id: str) -> Sequence[CallRecord]:
         """Every call of a run, in the order in which they were made."""
-        return await self._store.read(lambda conn: rows.select_of_run(conn, run_id))
+        return await self._read_log(lambda conn: rows.select_of_run(conn, run_id))
 
     async def lines(self, call_ids: Sequence[str]) -> Sequence[CallRecord]:
         """Calls by their ids, without results."""
-        return await self._store.read(lambda conn: rows.select_lines(conn, call_ids)) if call_ids else []
+        return await self._read_log(lambda conn: rows.select_lines(conn, call_ids)) if call_ids else []
 
     async def find_call(self, call_id: str) -> CallRecord | None:
-        return await self._store.read(lambda conn: rows.select_call(conn, call_id))
+        return await self._read_log(lambda conn: rows.select_call(conn, call_id))
 
     async def get_call(self, call_id: str) -> CallRecord:
         found = await self.find_call(call_id)
         if found is None:
             raise NotFoundError(f"There is no call {call_id!r}.", hint="Look at the list of calls.")
         return found
+
+    async def _read_log(self, work: Work[T]) -> T:
+        """With every call that has begun by now."""
+        await self._book.settle()
+        return await self._store.read(work)
 
     async def result_page(self, call_id: str, offset: int = 0, limit: int | None = None) -> ResultPage:
         """Part of the text of a result, by characters."""
