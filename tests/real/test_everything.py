@@ -142,6 +142,7 @@ async def test_progress_is_told_while_a_call_runs(hub: Watched, server: str) -> 
     assert "Steps: 2" in text(record)
     steps = hub.told("tool.progress", id=record.id)
     assert [(step["progress"], step["total"]) for step in steps] == [(1, 2), (2, 2)]
+    await hub.event("tool.finished", id=record.id)
     kinds = [event.type for event in hub.events.all if event.data.get("id") == record.id]
     assert kinds == ["tool.started", "tool.progress", "tool.progress", "tool.finished"]
 
