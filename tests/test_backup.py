@@ -24,6 +24,7 @@ from manyhands.store import transfer
 from manyhands.store.engine import open_store
 from manyhands.store.tables import channels, events, metadata, servers, tool_calls
 from manyhands.system import HomeLock
+from manyhands.tools.begun_calls import begun_file
 
 NOW = datetime(2026, 11, 15, 12, 30, 15, 123456, tzinfo=UTC)
 SERVER: dict[str, Any] = {
@@ -306,8 +307,12 @@ def test_the_records_of_durable_work_come_along_and_replace_those_that_are_there
             database.commit()
     archive = tmp_path / "with-work.tar.gz"
     make_backup(home, f"sqlite:///{home.database_file}", archive)
+    notes = Path(begun_file(str(other.database_file)))
+    notes.write_bytes(b"of calls of what is replaced")
     report = restore_backup(other, archive, replace=True)
     assert report.replaced is not None
+    assert not notes.exists()
+    assert (report.replaced / notes.name).exists()
     with closing(sqlite3.connect(other.durable_file)) as database:
         assert database.execute("SELECT words FROM work").fetchall() == [("old",)]
     restore_backup(other, saved, replace=True)

@@ -203,3 +203,19 @@ async def test_what_is_told_soon_is_kept_when_the_bus_is_closed_first(store: Sto
     await bus.close()
     [kept] = await StoredEventLog(store).since(0, 10)
     assert (kept.type, kept.data) == ("tool.finished", {"n": 1})
+
+
+async def test_what_cannot_be_told_keeps_nothing_else_from_being_told(
+    bus: EventBus, caplog: pytest.LogCaptureFixture
+) -> None:
+    heard: list[str] = []
+    bus.observe(lambda event: heard.append(event.type))
+
+    def fail() -> dict[str, object]:
+        raise ValueError("nothing to tell")
+
+    bus.publish_soon("tool.started", fail)
+    bus.publish_soon("tool.finished", dict)
+    bus.publish("run.finished", {})
+    assert heard == ["tool.finished", "run.finished"]
+    assert "tool.started could not be told" in caplog.text

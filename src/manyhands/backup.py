@@ -290,7 +290,7 @@ def _make_room(home: Home, names: list[str], url: str, *, replace: bool) -> dict
             "The PostgreSQL database is not empty.", hint="Give an empty one with --database."
         )
     files = [database, home.durable_file] if database else []
-    beside = [Path(f"{file}{suffix}") for file in files for suffix in ("", "-wal", "-shm")]
+    beside = [Path(f"{file}{suffix}") for file in files for suffix in ("", "-wal", "-shm", "-begun")]
     wanted = dict.fromkeys((*beside, *(home.path / name for name in names)))
     occupied = [path for path in wanted if _holds_something(path)]
     if not occupied:

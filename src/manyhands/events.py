@@ -163,17 +163,20 @@ class EventBus:
         return self._publish(type, data, channel_id)
 
     def publish_soon(
-        self, type: str, make: Callable[[], dict[str, Any]], *, channel_id: str | None = None
+        self, type: str, make_data: Callable[[], dict[str, Any]], *, channel_id: str | None = None
     ) -> None:
-        """The same when the loop has nothing better to do, but before anything else is published."""
+        """Publish at the loop's next turn, so that nobody waits for it, but before anything else."""
         if not self._coming:
             asyncio.get_running_loop().call_soon(self._publish_coming)
-        self._coming.append((type, make, channel_id))
+        self._coming.append((type, make_data, channel_id))
 
     def _publish_coming(self) -> None:
-        coming, self._coming = self._coming, []
-        for kind, make, channel_id in coming:
-            self._publish(kind, make(), channel_id)
+        while self._coming:
+            kind, make_data, channel_id = self._coming.pop(0)
+            try:
+                self._publish(kind, make_data(), channel_id)
+            except Exception:
+                log.exception("%s could not be told", kind)  # and whoever published it has gone on
 
     def _publish(self, type: str, data: dict[str, Any], channel_id: str | None) -> Event:
         self._seq += 1

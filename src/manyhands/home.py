@@ -58,10 +58,6 @@ class Home:
         return self.logs / "daemon.out"
 
     @property
-    def begun_calls(self) -> Path:
-        return self.path / "calls.begun"
-
-    @property
     def results(self) -> Path:
         return self.path / "results"
 

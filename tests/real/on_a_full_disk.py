@@ -58,6 +58,7 @@ async def use(directory: Path, *, small_disk: bool) -> dict[str, Any]:
         if small_disk:
             fill(filler, 0)
             await call("full", "echo")
+            await call("still full", "echo")
             ends["tools on a full disk"] = len(await hub.servers.listings(None))
             try:
                 await hub.add_server("other", **odd)

@@ -12,16 +12,25 @@ from pathlib import Path
 
 import anyio
 import pytest
-from sqlalchemy import Connection, create_engine, func, insert, select
+from sqlalchemy import Column, Connection, MetaData, Table, create_engine, func, insert, select
 
 from manyhands.errors import UnavailableError
 from manyhands.store import sqlite
+from manyhands.store.columns import Json
 from manyhands.store.engine import Store, open_store
 from manyhands.store.jobs import Posted
 from manyhands.store.quick_commits import QuickCommits
 from manyhands.store.tables import meta
 
 pytestmark = pytest.mark.anyio
+
+
+def nested(depth: int) -> list[object]:
+    value: list[object] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
 
 WRITER = """
 import sys, anyio
@@ -228,3 +237,20 @@ async def test_a_path_with_odd_characters_is_just_a_path(tmp_path: Path) -> None
         await store.write(lambda conn: put(conn, "a"))
         assert await store.read(count) == 1
     assert (odd / "data base.db").exists()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"text": "grüße \u2028 \0", "number": 10**30, "float": 1e-7, "list": [1, None, True, ["x"]]},
+        {"half": "\ud800"},
+        nested(400),
+    ],
+    ids=["plain", "half-a-pair", "deep"],
+)
+async def test_json_comes_back_as_it_was(sqlite_url: str, value: object) -> None:
+    table = Table("documents", MetaData(), Column("body", Json))
+    async with open_store(sqlite_url) as store:
+        await store.write(table.create)
+        await store.write(lambda conn: conn.execute(table.insert(), {"body": value}))
+        assert await store.read(lambda conn: conn.execute(select(table.c.body)).scalar()) == value

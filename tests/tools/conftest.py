@@ -22,13 +22,15 @@ async def desk(sqlite_url: str, tmp_path: Path) -> AsyncIterator[Desk]:
         made = Desk(store, bus, tmp_path / "home")
         await made.tools.start()
         yield made
+        made.tools.close()
 
 
 @pytest.fixture
-async def stored(store: Store, bus: EventBus, tmp_path: Path) -> Desk:
+async def stored(store: Store, bus: EventBus, tmp_path: Path) -> AsyncIterator[Desk]:
     """For what must hold on each database: with one trusted tool."""
     made = Desk(store, bus, tmp_path / "home")
     await made.tools.start()
     made.source.add("echo")
     made.source.trust("memory", "full")
-    return made
+    yield made
+    made.tools.close()

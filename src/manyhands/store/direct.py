@@ -1,8 +1,8 @@
 """Statements that run several times for every tool call, prepared once.
 
 On SQLite an insert through SQLAlchemy costs three times what the database itself needs, so there they go
-straight to the driver, inside the same transaction and with the same conversion of values. On PostgreSQL the
-way to the server costs more than all of that, and they are ordinary statements.
+straight to the driver, inside the transaction if there is one, and with the same conversion of values. On
+PostgreSQL the way to the server costs more than all of that, and they are ordinary statements.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ class Insert:
         if conn.dialect.name == "sqlite":
             _execute(conn, self._text, self._values.converted(conn, row))
         else:
-            self._statement = self._statement if self._statement is not None else self._made(conn)
+            self._statement = self._statement if self._statement is not None else self._statement_for(conn)
             conn.execute(self._statement, row)
 
-    def _made(self, conn: Connection) -> Any:
+    def _statement_for(self, conn: Connection) -> Any:
         if self._otherwise is None:
             return insert(self._table)
-        statement = conflict_insert(conn, self._table)
+        statement, key = conflict_insert(conn, self._table), list(self._table.primary_key)
         if not self._otherwise:
-            return statement.on_conflict_do_nothing()
+            return statement.on_conflict_do_nothing(index_elements=key)
         new = {name: statement.excluded[name] for name in self._otherwise}
-        return statement.on_conflict_do_update(index_elements=list(self._table.primary_key), set_=new)
+        return statement.on_conflict_do_update(index_elements=key, set_=new)
 
 
 class Update:

@@ -30,6 +30,8 @@ class Store(Protocol):
     """The same for both databases."""
 
     dialect: str
+    file: str | None
+    """Where it is, for a database that is a file."""
 
     async def write(self, work: Work[T]) -> T:
         """Run it in a transaction of its own; when this returns, it is committed."""

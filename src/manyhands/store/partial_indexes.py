@@ -25,7 +25,7 @@ _index(
     where=channels.c.parent_id.is_(None),
 )
 
-# Every call writes its row twice while somebody waits: each index less is a page less each time.
+# Somebody waits while the row of a call is written: each index less is a page less.
 calls = tool_calls.c
 _index("ix_tool_calls_run_id_id", calls.run_id, calls.id, where=calls.run_id.is_not(None))
 _index("ix_tool_calls_channel_id_id", calls.channel_id, calls.id, where=calls.channel_id.is_not(None))

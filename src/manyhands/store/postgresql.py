@@ -51,6 +51,7 @@ class PostgresStore:
     """A database on a server, shared by many machines."""
 
     dialect = "postgresql"
+    file: str | None = None
 
     def __init__(self, url: str) -> None:
         self._engine = _engine(url, POOL)

@@ -41,7 +41,7 @@ class QuickCommits:
         return made
 
     def commit_alone(self, job: Job) -> bool:
-        """The same for a single statement, which is a transaction by itself: two statements less."""
+        """One statement, which is a transaction by itself; what is posted stays."""
         if not self._posted.lock.acquire(blocking=False):
             return False
         try:

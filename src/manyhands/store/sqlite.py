@@ -51,6 +51,7 @@ class SqliteStore:
     dialect = "sqlite"
 
     def __init__(self, path: str) -> None:
+        self.file: str | None = path
         self._path = path
         self._closed = False
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -32,6 +33,7 @@ from manyhands.tools.types import CallRecord, CallStatus, ToolResult, text_resul
 log = logging.getLogger(__name__)
 
 END_LIMIT_S = 60.0
+SETTLE_LIMIT_S = 1.0
 LOGGED_BLOCK = 8192
 EVENT_TEXT = 4000
 FEW = 4
@@ -58,8 +60,8 @@ class CallBook:
         self._begun = begun
         self._redactor = redactor or Redactor()
         self._underway: set[str] = set()
-        self._unwritten: set[str] = set()
-        """Of those: whose row may still be on its way into the database."""
+        self._unwritten: dict[str, CallRecord] = {}
+        """Noted, and maybe without a row in the database."""
         self._in_doubt = False
         """Whether the last row could not be written: then no call goes out before its own is."""
 
@@ -73,39 +75,53 @@ class CallBook:
             raise
         self._in_doubt = False
 
-    async def begin(self, record: CallRecord) -> CallRecord | None:
-        """Put a call on record that is about to start; if that fails, answer with how it failed."""
+    async def begin(self, record: CallRecord, *, new: bool) -> CallRecord | None:
+        """Put a call on record that is about to start; if that fails, answer with how it failed.
+
+        `new`: its id was made for it just now; with one that somebody has written down before, only the
+        database can tell that the call was not made already.
+        """
         self._underway.add(record.id)
         try:
-            if not self._in_doubt and self._begun.note(record):
-                self._unwritten.add(record.id)
-                self._store.post(lambda conn: self._write_begun(conn, record))
-            else:
-                await self._write(lambda conn: rows.begin_call(conn, record))
+            await self._put_on_record(record, new)
         except Exception as error:  # noqa: BLE001 - border: a call that cannot be logged does not start
             failed = _unlogged(
                 record, f"{_who(record)} was not called because that could not be logged: {_why(error)}"
             )
-            self._over(record.id)
-            self._begun.forget(record.id)
+            self._underway.discard(record.id)
+            self._forget(record.id)
             self._publish("tool.finished", failed)
             return failed
         return None
 
+    async def _put_on_record(self, record: CallRecord, new: bool) -> None:
+        """By a note if there is a place and the database works, with the row behind it; else by the row."""
+        if not new or self._in_doubt or not self._begun.note(record):
+            await self._write(lambda conn: rows.begin_call(conn, record))
+            return
+        self._unwritten[record.id] = record
+        self._store.post(lambda conn: self._write_begun(conn, record))
+
     def _write_begun(self, conn: Connection, record: CallRecord) -> None:
         """For whoever looks while it runs; most calls are over by now, and written with their end."""
         if record.id in self._underway:
-            rows.begin_call(conn, record)
+            rows.add_begun(conn, [record])
 
-    def _over(self, call_id: str) -> None:
-        self._underway.discard(call_id)
-        self._unwritten.discard(call_id)
+    def _forget(self, call_id: str) -> None:
+        """The database has it, or it never began."""
+        self._begun.forget(call_id)
+        self._unwritten.pop(call_id, None)
 
     async def settle(self) -> None:
-        """Wait until the database has all calls that have begun."""
-        if unwritten := list(self._unwritten):
-            await self._store.flush()
-            self._unwritten.difference_update(unwritten)
+        """Write the rows that are on their way, for somebody who is about to read."""
+        unwritten = list(self._unwritten.values())
+        if not unwritten:
+            return
+        # What is there can be read all the same.
+        with suppress(UnavailableError), anyio.move_on_after(SETTLE_LIMIT_S):
+            await self._store.write(lambda conn: rows.add_begun(conn, unwritten))
+            for one in unwritten:
+                self._unwritten.pop(one.id, None)
 
     def started(self, record: CallRecord) -> None:
         """Tell that the call goes out."""
@@ -114,14 +130,14 @@ class CallBook:
     async def end(self, record: CallRecord, outcome: Outcome, duration_ms: int) -> CallRecord:
         """Commit how it ended and hand out the record. Cancelled on the way, it can be done again."""
         given, logged = await self._finished(record, outcome, duration_ms)
-        self._over(record.id)
+        self._underway.discard(record.id)  # whose posted row is not needed any more
         try:
             await self._write(lambda conn: rows.end_call(conn, logged))
         except Exception as error:  # noqa: BLE001 - border: the tool has run, so its result is handed out
             text = f"{_who(record)} was called, but how it ended could not be logged: {_why(error)}"
             given = logged = _unlogged(given, text)
         else:
-            self._begun.forget(record.id)
+            self._forget(record.id)
         self._publish("tool.finished", logged)
         return given
 
@@ -129,7 +145,7 @@ class CallBook:
         """The same for a caller who is gone: nothing but time comes between the end and its being written."""
         with anyio.move_on_after(END_LIMIT_S, shield=True):
             await self.end(record, outcome, duration_ms)
-        self._over(record.id)
+        self._underway.discard(record.id)
 
     async def _finished(
         self, record: CallRecord, outcome: Outcome, duration_ms: int

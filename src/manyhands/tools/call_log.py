@@ -1,8 +1,8 @@
-"""The call log in the database: one row a call, written when it begins and when it ends."""
+"""The call log in the database: one row a call, made when it begins or ends, whichever is written first."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,7 +30,8 @@ _BEGINNING = (
     *("id", "tool", "server", "server_id", "channel_id", "run_id", "iteration", "arguments"),
     *("is_error", "status", "at"),
 )
-_BEGIN = Insert(table, _BEGINNING, otherwise=())
+_BEGIN = Insert(table, _BEGINNING)
+_BEHIND = Insert(table, _BEGINNING, otherwise=())
 _END = Insert(table, list(dict.fromkeys(_BEGINNING + _ENDING)), otherwise=_ENDING)
 
 
@@ -47,13 +48,19 @@ class CallFilter:
 
 
 def begin_call(conn: Connection, record: CallRecord) -> None:
-    """The row of a call that has not ended; one that has is left as it is."""
-    _BEGIN.run(conn, begun_fields(record))
+    """The row of a call that is about to start: an id that was used before is refused."""
+    _BEGIN.run(conn, record.beginning())
+
+
+def add_begun(conn: Connection, records: Iterable[CallRecord]) -> None:
+    """Rows of calls that have started; those that are there stay as they are."""
+    for record in records:
+        _BEHIND.run(conn, record.beginning())
 
 
 def end_call(conn: Connection, record: CallRecord) -> None:
     """How it ended, whether or not its first row was written."""
-    _END.run(conn, begun_fields(record) | _ended_fields(record))
+    _END.run(conn, record.beginning() | _ending(record))
 
 
 def interrupt_pending(conn: Connection) -> int:
@@ -63,8 +70,7 @@ def interrupt_pending(conn: Connection) -> int:
 
 def interrupt_begun(conn: Connection, records: Sequence[CallRecord]) -> int:
     """The same for calls that it had begun, whether or not their rows were written."""
-    for record in records:
-        begin_call(conn, record)
+    add_begun(conn, records)
     return _interrupt(conn, table.c.id.in_([record.id for record in records]))
 
 
@@ -148,24 +154,7 @@ def _filtered(query: Select[Any], wanted: CallFilter) -> Select[Any]:
     return query
 
 
-def begun_fields(record: CallRecord) -> dict[str, Any]:
-    """What is known when a call begins."""
-    return {
-        "id": record.id,
-        "tool": record.tool,
-        "server": record.server,
-        "server_id": record.server_id,
-        "channel_id": record.channel_id,
-        "run_id": record.run_id,
-        "iteration": record.iteration,
-        "arguments": record.arguments,
-        "is_error": record.is_error,
-        "status": record.status.value,
-        "at": record.at,
-    }
-
-
-def _ended_fields(record: CallRecord) -> dict[str, Any]:
+def _ending(record: CallRecord) -> dict[str, Any]:
     return {
         "result": record.result,
         "content": record.content,

@@ -125,10 +125,10 @@ class CallPipeline:
         )
 
     async def _go(self, call: _Call, *, ask: bool) -> CallRecord:
-        """From the first row to the last; a cancellation on the way ends the row too."""
+        """From being on record to its end; a cancellation on the way is an end, too."""
         record, ending, began = call.record, None, None
         try:
-            if failed := await self._book.begin(record):
+            if failed := await self._book.begin(record, new=call.facts.context.call_id is None):
                 return failed
             if ask:
                 ending = await self._permission.ask(record.id, call.facts, call.found.listing.diff)
@@ -146,6 +146,9 @@ class CallPipeline:
             ending = ending or outcomes.of_cancellation()
             await self._book.end_cancelled(record, ending, self._since(began))
             raise
+        except Exception as error:  # border: whatever happens, a call that has begun has an end
+            log.exception("%s of %s failed", record.tool, record.server)
+            return await self._book.end(record, outcomes.of_error(error), self._since(began))
 
     async def _run(self, call: _Call) -> Outcome:
         granted = call.facts.context.granted_ms

@@ -13,6 +13,7 @@ from manyhands.tools.types import Effect, Listing, ServerPolicy, Tool, ToolSourc
 
 SERVER_PREFIX = "mcp__"
 REMEMBERED = 4096
+"""With more, all are forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class ToolCatalogue:
         self._native = native
         self._source = source
         self._version: object = None
-        self._remembered: dict[tuple[str, str | None], Found | None] = {}
+        self._remembered: dict[tuple[str, str | None], Found] = {}
 
     async def find(self, name: str, channel: Channel | None) -> Found | None:
         native = self._native.get(name)
@@ -41,11 +42,12 @@ class ToolCatalogue:
         if not name.startswith(SERVER_PREFIX):
             return None
         remembered, key = self._memory(), (name, channel.dir_path if channel else None)
-        if key not in remembered:
-            remembered[key] = await self._look_up(name, channel)
-        return remembered[key]
+        found = remembered.get(key)
+        if found is None and (found := await self._look_up(name, channel)) is not None:
+            remembered[key] = found
+        return found
 
-    def _memory(self) -> dict[tuple[str, str | None], Found | None]:
+    def _memory(self) -> dict[tuple[str, str | None], Found]:
         """What was found since something changed."""
         version = self._source.version()
         if version != self._version or len(self._remembered) >= REMEMBERED:

@@ -24,7 +24,7 @@ from manyhands.settings import CurrentSettings
 from manyhands.store.engine import Store, Work
 from manyhands.tools import call_log as rows
 from manyhands.tools.asking import Permission
-from manyhands.tools.begun_calls import BegunCalls
+from manyhands.tools.begun_calls import BegunCalls, begun_file
 from manyhands.tools.call_book import CallBook
 from manyhands.tools.call_log import CallFilter
 from manyhands.tools.call_stats import CallStats, make_span, select_stats
@@ -96,7 +96,7 @@ class ToolService:
         self._catalogue = ToolCatalogue(self._native, source)
         self._finder = ToolFinder(self._catalogue, self._rulebook)
         self._files = ResultFiles(home.results)
-        self._begun = BegunCalls(home.begun_calls)
+        self._begun = BegunCalls(store.file and begun_file(store.file))
         self._book = CallBook(store, bus, settings, self._files, self._begun, redactor)
         self._permission = Permission(approvals, self._rulebook, source)
         self._channels = ChannelMemory(channels, bus)
@@ -115,19 +115,20 @@ class ToolService:
 
     async def start(self, *, alone: bool = True) -> None:
         """Once, before the first call: end what an earlier process left, unless other hubs live here, too."""
+        if alone:
+            await self._take_over_notes()
+            await self.interrupt_leftovers()
+            await self._rulebook.end_sessions()
+
+    async def _take_over_notes(self) -> None:
         left = await anyio.to_thread.run_sync(self._begun.open)
         if left:
             await self._store.write(lambda conn: rows.interrupt_begun(conn, left))
             for record in left:
                 self._begun.forget(record.id)
-        if self._store.dialect != "sqlite":  # there another machine may go on with a run, without our notes
-            self._begun.close()
-        if alone:
-            await self.interrupt_leftovers()
-            await self._rulebook.end_sessions()
 
     def close(self) -> None:
-        """No more calls."""
+        """Let go of the notes; a call after this has its row first."""
         self._begun.close()
 
     async def interrupt_leftovers(self) -> int:

@@ -298,6 +298,22 @@ class CallRecord:
     size: int | None = None
     result_file: str | None = None
 
+    def beginning(self) -> dict[str, Any]:
+        """What is known when it begins."""
+        return {
+            "id": self.id,
+            "tool": self.tool,
+            "server": self.server,
+            "server_id": self.server_id,
+            "channel_id": self.channel_id,
+            "run_id": self.run_id,
+            "iteration": self.iteration,
+            "arguments": self.arguments,
+            "is_error": self.is_error,
+            "status": self.status.value,
+            "at": self.at,
+        }
+
     def wire(self) -> dict[str, Any]:
         """As API answers and `tool.*` events write it."""
         return {
