@@ -17,7 +17,7 @@ from secrets import token_urlsafe
 
 from bench.report import Report, p50, progress
 
-SESSIONS = 5
+SESSIONS = 9
 ROUNDS = 6
 PER_ROUND = 100
 IN_FLIGHT = 64
