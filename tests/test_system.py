@@ -23,10 +23,23 @@ from manyhands.system import (
     process_started,
     read_lock,
     terminate_group,
+    widen_pipe,
     write_private,
 )
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
+
+
+def test_a_wide_pipe_holds_a_long_message_where_the_system_can() -> None:
+    reader, writer = os.pipe()
+    try:
+        widen_pipe(reader)
+        os.set_blocking(writer, False)
+        written = os.write(writer, bytes(1_000_000))
+        assert written >= (256 * 1024 if sys.platform == "linux" else 1)
+    finally:
+        os.close(reader)
+        os.close(writer)
 
 
 @contextmanager

@@ -14,12 +14,16 @@ import signal
 import sys
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, BinaryIO, Self
 
 from manyhands.errors import ConflictError, UnavailableError
 from manyhands.guardian import kill_processes, marked_processes, processes_of, read_process
+
+if sys.platform == "linux":
+    from fcntl import F_SETPIPE_SZ, fcntl
 
 # What a child may inherit: enough to find programs, certificates, proxies and package registries, and nothing
 # else, because the daemon's own environment holds secrets.
@@ -32,6 +36,8 @@ _INHERITED = """
 """
 _INHERITED_NAMES = frozenset(_INHERITED.split())
 _INHERITED_PREFIXES = ("LC_", "XDG_", "UV_", "PIP_", "NPM_CONFIG_")
+# As much as asyncio reads at once; a user has 64 MB for all pipes.
+_WIDE_PIPE = 256 * 1024
 WATCHES_ONE_DIRECTORY: bool = sys.platform == "linux"
 """Whether to watch a tree of directories is to watch each of them; elsewhere the system does it."""
 
@@ -43,6 +49,13 @@ def is_readable(socket: int) -> bool:
     found = select.poll()  # which, unlike `select`, knows descriptors above 1024
     found.register(socket, select.POLLIN)
     return bool(found.poll(0))
+
+
+def widen_pipe(pipe: int) -> None:
+    """Let more wait in a pipe than the system's 64 KB, where it can: a long message needs fewer turns."""
+    if sys.platform == "linux":
+        with suppress(OSError):  # this user's pipes together may not grow without end
+            fcntl(pipe, F_SETPIPE_SZ, _WIDE_PIPE)
 
 
 def child_environment(

@@ -23,7 +23,7 @@ from manyhands.guardian import (
     processes_of,
     session_options,
 )
-from manyhands.system import kill_tree, terminate_group
+from manyhands.system import kill_tree, terminate_group, widen_pipe
 
 _STDIN, _STDOUT = 0, 1
 _WRITE_BUFFER = 256 * 1024
@@ -72,6 +72,7 @@ class Child(asyncio.SubprocessProtocol):
         self._transport = cast("asyncio.SubprocessTransport", transport)
         self.pid = self._transport.get_pid()
         self._input.set_write_buffer_limits(high=_WRITE_BUFFER)
+        widen_pipe(self._output.get_extra_info("pipe").fileno())
         self._output.set_protocol(_Output(self._said, self._output.get_protocol()))
         self._listener.started(self.pid)
 
