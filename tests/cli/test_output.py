@@ -41,7 +41,7 @@ def test_a_pipe_gets_everything(capsys: pytest.CaptureFixture[str]) -> None:
     assert table(capsys, ROWS)[2].endswith("on and on")
 
 
-@pytest.mark.parametrize("width", [30, 80, 140])
+@pytest.mark.parametrize("width", [17, 30, 80, 140])
 def test_a_terminal_gets_lines_that_fit(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:

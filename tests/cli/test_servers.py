@@ -147,6 +147,12 @@ def test_a_test_that_fails_says_why(served: CommandLine) -> None:
     assert MISSING in ran.err
 
 
+def test_a_test_that_fails_tells_its_last_words_once(served: CommandLine) -> None:
+    ran = served("servers", "test", "trial", "--", sys.executable, "-c", "exit('no ' + 'config')")
+    assert ran.code == 1
+    assert (ran.out + ran.err).count("no config") == 1
+
+
 # Shakes hands and can do nothing else.
 LISTLESS = """
 import json, sys

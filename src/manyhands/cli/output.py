@@ -131,25 +131,20 @@ def print_table(titles: Sequence[Column], rows: Iterable[Sequence[str]], *, wide
 def _shrink(titles: Sequence[Column], natural: Sequence[int], limit: int) -> list[int]:
     """Take from the widest flexible column first, and from the others only when that is not enough."""
     widths = list(natural)
-    excess = sum(widths) + len(GAP) * (len(widths) - 1) - limit
-    for flexible in (True, False):
-        floors = [min(width, NARROWEST) for width in widths]
-        while excess > 0:
-            able = [
-                at
-                for at, title in enumerate(titles)
-                if title.flexible is flexible and widths[at] > floors[at]
-            ]
-            if not able:
-                break
-            widest = max(able, key=lambda at: widths[at])
-            widths[widest] -= 1
+    flexible = [at for at, title in enumerate(titles) if title.flexible]
+    for taken, least in ((flexible, NARROWEST), (range(len(titles)), NARROWEST), (flexible, 1)):
+        excess = sum(widths) + len(GAP) * (len(widths) - 1) - limit
+        while excess > 0 and (able := [at for at in taken if widths[at] > least]):
+            widths[max(able, key=widths.__getitem__)] -= 1
             excess -= 1
     return widths
 
 
 def _heading(titles: Sequence[Column], widths: Sequence[int]) -> str:
-    cells = [_pad(title.title, width, right=title.right) for title, width in zip(titles, widths, strict=True)]
+    cells = [
+        _pad(fit(title.title, width), width, right=title.right)
+        for title, width in zip(titles, widths, strict=True)
+    ]
     return paint(GAP.join(cells).rstrip(), "bold")
 
 

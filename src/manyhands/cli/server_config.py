@@ -187,10 +187,11 @@ def test(session: Session, /, name: str, command: Sequence[str], as_json: bool, 
 
 
 def _print_test(name: str, report: Json) -> int:
-    if report.get("stderr") and not report["ok"]:
-        say(paint(many_lines(report["stderr"].rstrip()), "dim"))
     if not report["ok"]:
         reason = str(report.get("error") or "no reason was given").rstrip(".")
+        words = str(report.get("stderr") or "").strip()
+        if words not in reason:  # which tells the last of them
+            say(paint(many_lines(words), "dim"))
         raise UnavailableError(
             f"{name} does not work: {reason}.", hint="Correct its command, address or secrets."
         )
