@@ -282,7 +282,8 @@ async def test_once_a_call_could_not_be_logged_no_other_is_started_before_that_w
     assert (await trusted.call("mcp__memory__echo", {"text": "hi"})).status is CallStatus.SUCCESS
     await trusted.new_service().start()
     kept = await trusted.tools.get_call(first.id)
-    assert (kept.status, kept.code, kept.arguments) == (CallStatus.ERROR, "interrupted", {"text": "hi"})
+    assert (kept.status, kept.code, kept.arguments) == (CallStatus.ERROR, "not_logged", {"text": "hi"})
+    assert kept.result == first.result
 
 
 async def test_a_call_that_cannot_be_noted_is_not_started_when_it_cannot_be_logged_either(
@@ -324,6 +325,8 @@ async def test_a_result_that_cannot_be_logged_is_handed_out_with_a_word_about_it
     assert (record.is_error, record.code) == (True, "not_logged")
     assert "could not be logged: The database is full." in str(record.result)
     assert str(record.result).endswith("done")
+    kept = await trusted.tools.get_call(record.id)
+    assert (kept.code, kept.result) == ("not_logged", record.result)
 
 
 # --- time

@@ -61,7 +61,7 @@ class CallBook:
         self._redactor = redactor or Redactor()
         self._underway: set[str] = set()
         self._unwritten: dict[str, CallRecord] = {}
-        """Noted, and maybe without a row in the database."""
+        """What the database may not have: that a noted call began, or how one ended while it failed."""
         self._in_doubt = False
         """Whether the last row could not be written: then no call goes out before its own is."""
 
@@ -73,7 +73,9 @@ class CallBook:
         except Exception:
             self._in_doubt = True
             raise
-        self._in_doubt = False
+        works_again, self._in_doubt = self._in_doubt, False
+        if works_again:
+            await self.settle()
 
     async def begin(self, record: CallRecord, *, new: bool) -> CallRecord | None:
         """Put a call on record that is about to start; if that fails, answer with how it failed.
@@ -88,6 +90,7 @@ class CallBook:
             failed = _unlogged(
                 record, f"{_who(record)} was not called because that could not be logged: {_why(error)}"
             )
+            log.error("%s: %s", record.id, failed.error)
             self._underway.discard(record.id)
             self._forget(record.id)
             self._publish("tool.finished", failed)
@@ -113,15 +116,22 @@ class CallBook:
         self._unwritten.pop(call_id, None)
 
     async def settle(self) -> None:
-        """Write the rows that are on their way, for somebody who is about to read."""
+        """Write what is not written yet, for somebody who is about to read, or once that works again."""
         unwritten = list(self._unwritten.values())
         if not unwritten:
             return
         # What is there can be read all the same.
         with suppress(UnavailableError), anyio.move_on_after(SETTLE_LIMIT_S):
-            await self._store.write(lambda conn: rows.add_begun(conn, unwritten))
+            await self._store.write(lambda conn: rows.add_calls(conn, unwritten))
             for one in unwritten:
-                self._unwritten.pop(one.id, None)
+                self._wrote(one)
+
+    def _wrote(self, record: CallRecord) -> None:
+        """Unless it has ended meanwhile, and that is not written."""
+        if self._unwritten.get(record.id) is record:
+            del self._unwritten[record.id]
+            if record.status is not CallStatus.PENDING:
+                self._begun.forget(record.id)
 
     def started(self, record: CallRecord) -> None:
         """Tell that the call goes out."""
@@ -135,7 +145,10 @@ class CallBook:
             await self._write(lambda conn: rows.end_call(conn, logged))
         except Exception as error:  # noqa: BLE001 - border: the tool has run, so its result is handed out
             text = f"{_who(record)} was called, but how it ended could not be logged: {_why(error)}"
-            given = logged = _unlogged(given, text)
+            log.error("%s: %s", record.id, text)
+            given, logged = _unlogged(given, text), _unlogged(logged, text)
+            if isinstance(error, UnavailableError):  # and nothing is wrong with the row
+                self._unwritten[record.id] = logged
         else:
             self._forget(record.id)
         self._publish("tool.finished", logged)
@@ -237,7 +250,6 @@ def _not_kept(weight: Weight, record: CallRecord, error: UnavailableError) -> To
 
 def _unlogged(record: CallRecord, text: str) -> CallRecord:
     """An error in place of what could not be written down, with what there is of a result."""
-    log.error("%s: %s", record.id, text)
     whole = f"{text}\n{record.result}" if record.result else text
     return replace(
         record,

@@ -63,6 +63,15 @@ def end_call(conn: Connection, record: CallRecord) -> None:
     _END.run(conn, record.beginning() | _ending(record))
 
 
+def add_calls(conn: Connection, records: Iterable[CallRecord]) -> None:
+    """Calls as far as they are known, each begun or ended."""
+    for record in records:
+        if record.status is CallStatus.PENDING:
+            add_begun(conn, [record])
+        else:
+            end_call(conn, record)
+
+
 def interrupt_pending(conn: Connection) -> int:
     """End what a dead process left pending; how many there were."""
     return _interrupt(conn, call_without_success)
