@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import anyio
 import pytest
+from sqlalchemy import text
 
 from manyhands.events import QUEUE_SIZE, RING_SIZE, Event, EventBus
 from manyhands.store.engine import Store, open_store
@@ -94,6 +95,34 @@ async def test_after_a_kill_a_quiet_hub_tells_of_the_gap_at_once(store: Store) -
         new = second.publish("mcp.status", {})
         assert await take(events, 1) == [new]
     assert (gap.type, gap.seq) == ("gap", new.seq - 1)
+
+
+async def test_a_hole_that_a_failing_database_left_is_told_now_and_after_the_next_start(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("manyhands.events.RING_SIZE", 2)
+
+    async def rename(before: str, after: str) -> None:
+        await store.write(lambda conn: conn.execute(text(f"ALTER TABLE {before} RENAME TO {after}")))
+
+    first = await started(store)
+    seen = first.publish("mcp.status", {"n": 0}).seq
+    await store.flush()
+    await rename("events", "away")
+    lost = first.publish("mcp.status", {"n": 1})
+    await store.flush()
+    async with first.subscribe(since=seen) as events:
+        assert await take(events, 1) == [lost]  # it is in memory
+    await rename("away", "events")
+    kept = [first.publish("mcp.status", {"n": number}) for number in (2, 3, 4)]
+    async with first.subscribe(since=seen) as events:
+        gap, *received = await take(events, 4)
+    assert (gap.type, gap.seq, received) == ("gap", lost.seq, kept)
+    await first.close()
+    second = await started(store)
+    async with second.subscribe(since=seen) as events:
+        *received, gap = await take(events, 4)
+    assert (received, gap.type) == (kept, "gap")
 
 
 async def test_reserved_numbers_are_renewed_before_they_run_out(store: Store) -> None:

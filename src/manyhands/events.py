@@ -44,6 +44,7 @@ RING_SIZE = 4096
 QUEUE_SIZE = 1024
 REPLAY_PAGE = 500
 CLOSE_TIMEOUT_S = 10.0
+_TORN = "the hub was killed, or its database failed; events before this may be lost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,10 @@ class EventLog(Protocol):
 
     def append(self, event: Event) -> None:
         """Keep it; the write may still be on its way when this returns."""
+        ...
+
+    def lost(self) -> int:
+        """The highest `seq` that could not be kept, or 0."""
         ...
 
     async def since(self, seq: int, limit: int) -> Sequence[Event]:
@@ -220,15 +225,16 @@ class EventBus:
             queue.delivered = self._seq
             yield self._gap(self._seq, "events before this are no longer kept")
             return
-        torn = queue.delivered < self._torn_at
+        torn_at = max(self._torn_at, self._log.lost())
+        torn = queue.delivered < torn_at and not self._ring_covers(queue.delivered)
         async for event in self._missed(queue):
-            if torn and event.seq > self._torn_at:
+            if torn and event.seq > torn_at:
                 torn = False
-                yield self._gap(self._torn_at, "the hub was killed; its last events may be lost")
+                yield self._gap(torn_at, _TORN)
             yield event
         if torn:
-            queue.delivered = max(queue.delivered, self._torn_at)
-            yield self._gap(self._torn_at, "the hub was killed; its last events may be lost")
+            queue.delivered = max(queue.delivered, torn_at)
+            yield self._gap(torn_at, _TORN)
 
     def _gap(self, seq: int, reason: str) -> Event:
         return Event(seq, "gap", None, {"reason": reason}, self._clock.now())

@@ -82,6 +82,9 @@ class _NoLog:
     async def since(self, seq: int, limit: int) -> Sequence[Event]:
         return []
 
+    def lost(self) -> int:
+        return 0
+
     async def flush(self) -> None: ...
 
     async def floor(self) -> int:

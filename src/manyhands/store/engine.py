@@ -49,8 +49,11 @@ class Store(Protocol):
         """Like `write_now`, where many such rows come at once and share a commit."""
         ...
 
-    def post(self, work: Work[object]) -> None:
-        """Run it like `write`, in order with other posted work, without waiting; a failure is logged."""
+    def post(self, work: Work[object], lost: Callable[[], None] | None = None) -> None:
+        """Run it like `write`, in order with other posted work, without waiting; a failure is logged.
+
+        `lost`: called when it has failed, maybe in another thread.
+        """
         ...
 
     async def flush(self) -> None:

@@ -24,13 +24,15 @@ class StoredEventLog:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._lost = 0
 
     async def open(self) -> bool:
         return await self._store.write(_open)
 
     async def close(self) -> None:
         await self._store.flush()
-        await self._store.write(lambda conn: _set_number(conn, _OPEN, 0))
+        if not self._lost:  # else the next start must not believe that nothing is missing
+            await self._store.write(lambda conn: _set_number(conn, _OPEN, 0))
 
     def append(self, event: Event) -> None:
         row = {
@@ -40,7 +42,13 @@ class StoredEventLog:
             "data": event.data,
             "at": event.at,
         }
-        self._store.post(lambda conn: _APPEND.run(conn, row))
+        self._store.post(lambda conn: _APPEND.run(conn, row), lost=lambda: self._lose(event.seq))
+
+    def _lose(self, seq: int) -> None:
+        self._lost = max(self._lost, seq)
+
+    def lost(self) -> int:
+        return self._lost
 
     async def since(self, seq: int, limit: int) -> Sequence[Event]:
         query = select(events).where(events.c.seq > seq).order_by(events.c.seq).limit(limit)

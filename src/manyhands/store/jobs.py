@@ -20,10 +20,15 @@ log = logging.getLogger(__name__)
 class Job:
     """A unit of work, and the loop on which somebody waits for it, if so."""
 
-    __slots__ = ("error", "future", "loop", "result", "work")
+    __slots__ = ("error", "future", "loop", "lost", "result", "work")
 
-    def __init__(self, work: Work[Any], loop: asyncio.AbstractEventLoop | None = None) -> None:
-        self.work, self.loop = work, loop
+    def __init__(
+        self,
+        work: Work[Any],
+        loop: asyncio.AbstractEventLoop | None = None,
+        lost: Callable[[], None] | None = None,
+    ) -> None:
+        self.work, self.loop, self.lost = work, loop, lost
         self.future: asyncio.Future[Any] | None = None if loop is None else loop.create_future()
         self.result: Any = None
         self.error: BaseException | None = None
@@ -77,6 +82,8 @@ def settle(jobs: Iterable[Job]) -> None:
             waiting.setdefault(job.loop, []).append(job)
         elif job.error is not None:
             log.error("a posted write failed", exc_info=job.error)
+            if job.lost is not None:
+                job.lost()
     for loop, theirs in waiting.items():
         _call(loop, lambda theirs=theirs: [job.settle() for job in theirs])  # type: ignore[misc]
 

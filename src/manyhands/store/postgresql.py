@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from manyhands.store.engine import Work
 
 T = TypeVar("T")
+_Posted = tuple["Work[object]", Callable[[], None] | None]
+"""Work that nobody waits for, and whom to tell that it failed."""
 log = logging.getLogger(__name__)
 
 POOL = 8
@@ -62,7 +64,7 @@ class PostgresStore:
         self._asking = _engine(url, ASKING, isolation_level="AUTOCOMMIT")
         event.listen(self._asking, "connect", _make_read_only)
         self._threads = ThreadPoolExecutor(POOL, thread_name_prefix="manyhands-database")
-        self._posted: list[Work[object]] = []
+        self._posted: list[_Posted] = []
         self._underway = self._written = 0
         self._batch_done = anyio.Event()
         self._wake = anyio.Event()
@@ -132,9 +134,9 @@ class PostgresStore:
         self._check_open()
         return await self._in_thread(partial(_run_read, self._asking, work))
 
-    def post(self, work: Work[object]) -> None:
+    def post(self, work: Work[object], lost: Callable[[], None] | None = None) -> None:
         self._check_open()
-        self._posted.append(work)
+        self._posted.append((work, lost))
         self._wake.set()
 
     async def flush(self) -> None:
@@ -174,15 +176,18 @@ class PostgresStore:
         with anyio.move_on_after(POST_DELAY_S):
             await self._hurry.wait()
 
-    async def _write_batch(self, batch: Sequence[Work[object]]) -> None:
+    async def _write_batch(self, batch: Sequence[_Posted]) -> None:
         try:
-            await self._in_thread(partial(self._run_write, partial(_all_of, batch)))
+            await self._in_thread(partial(self._run_write, partial(_all_of, [work for work, _ in batch])))
         except Exception:  # border: a posted write has no caller to tell
-            if len(batch) == 1:
-                log.exception("a posted write failed")
+            if len(batch) > 1:
+                for one in batch:
+                    await self._write_batch([one])
                 return
-            for work in batch:
-                await self._write_batch([work])
+            log.exception("a posted write failed")
+            _, lost = batch[0]
+            if lost is not None:
+                lost()
 
 
 def _engine(url: str, size: int, **more: Any) -> Engine:

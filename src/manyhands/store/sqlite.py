@@ -15,6 +15,7 @@ import os
 import queue
 import sqlite3
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -156,10 +157,10 @@ class SqliteStore:
         if self._quick.made % CHECKPOINT_EVERY == 0:
             self._jobs.put(Job(_nothing))
 
-    def post(self, work: Work[object]) -> None:
+    def post(self, work: Work[object], lost: Callable[[], None] | None = None) -> None:
         """It shares the next commit, or has its own a little later: a commit costs more than a row."""
         self._check_open()
-        self._posted.add(Job(work))
+        self._posted.add(Job(work, lost=lost))
         if not self._post_planned:
             self._post_planned = True
             asyncio.get_running_loop().call_later(POST_DELAY_S, self._write_posted)
