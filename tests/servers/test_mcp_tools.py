@@ -11,7 +11,14 @@ import pytest
 from manyhands.approvals.types import Answer, Question
 from manyhands.errors import NeedsAuthError, UnavailableError
 from manyhands.servers.mcp_tools import CallableServer, McpTool
-from manyhands.tools.types import CallContext, Invocation, ToolDefinition, ToolResult, text_result
+from manyhands.tools.types import (
+    CallContext,
+    Invocation,
+    ToolChanged,
+    ToolDefinition,
+    ToolResult,
+    text_result,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -58,7 +65,7 @@ async def test_connecting_does_not_count_as_the_calls_time_and_the_call_does() -
         seen.append(running.paused)
         return Clocked()
 
-    result = await McpTool(DEFINITION, 30_000, lambda: None, reach).call({"a": 1}, running)
+    result = await McpTool(DEFINITION, 30_000, lambda: None, reach, lambda: True).call({"a": 1}, running)
     assert seen == [1]
     assert result.text == "now {'a': 1} paused=0"
 
@@ -67,7 +74,7 @@ async def test_what_is_connected_is_called_as_it_is() -> None:
     async def reach() -> CallableServer:
         raise AssertionError("there was nothing to connect")
 
-    result = await McpTool(DEFINITION, 30_000, Clocked, reach).call({"a": 1}, Running())
+    result = await McpTool(DEFINITION, 30_000, Clocked, reach, lambda: True).call({"a": 1}, Running())
     assert result.text == "now {'a': 1} paused=0"
 
 
@@ -84,6 +91,17 @@ async def test_a_server_that_cannot_be_reached_is_a_result_with_the_reason(
     async def reach() -> CallableServer:
         raise error
 
-    result = await McpTool(DEFINITION, 30_000, lambda: None, reach).call({}, Running())
+    result = await McpTool(DEFINITION, 30_000, lambda: None, reach, lambda: True).call({}, Running())
     assert (result.is_error, result.code) == (True, code)
     assert result.text == f"Tool 'now' of server 'time' was not called: {error}"
+
+
+async def test_what_connecting_shows_to_be_another_tool_is_not_called() -> None:
+    connected: list[bool] = []
+
+    async def reach() -> CallableServer:
+        connected.append(True)
+        return Clocked()
+
+    with pytest.raises(ToolChanged):
+        await McpTool(DEFINITION, 30_000, lambda: None, reach, lambda: not connected).call({}, Running())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from manyhands.servers.types import ServerConfig
 from manyhands.settings import Settings
+from manyhands.tools.types import ToolChanged
 from tests.servers.hubs import bench, shelf, tool
 
 pytestmark = pytest.mark.anyio
@@ -41,6 +43,22 @@ async def test_a_name_that_was_cut_before_its_separator_still_finds_its_server(t
         assert found is not None
         assert found.definition.server == long
         assert (await hub.call(name)).text == "find {}"
+
+
+@pytest.mark.requirement("L25")
+@pytest.mark.parametrize("now", [[tool("find", "Finds it and mails it.")], [tool("lose")]])
+async def test_a_tool_that_is_another_one_once_its_server_is_connected_is_not_called(
+    tmp_path: Path, now: list[dict[str, Any]]
+) -> None:
+    books = shelf(tmp_path, "books", tool("find"))
+    async with bench(tmp_path) as hub:
+        await hub.service.save(books.config("books"))
+    books.put(*now)
+    async with bench(tmp_path, connect=False) as hub:
+        with pytest.raises(ToolChanged):
+            await hub.call("mcp__books__find")
+        listing = await hub.listing("mcp__books__find")
+        assert listing is None or listing.changed
 
 
 async def test_what_leads_nowhere_is_nothing(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from manyhands.errors import ManyhandsError
-from manyhands.tools.types import Invocation, ToolDefinition, ToolResult, text_result
+from manyhands.tools.types import Invocation, ToolChanged, ToolDefinition, ToolResult, text_result
 
 
 class CallableServer(Protocol):
@@ -31,23 +31,27 @@ class McpTool:
     """One tool of one server.
 
     `at_hand` gives the connection if it can be used as it is; `reach` connects first, or says why it cannot.
+    `is_current`: whether the server still lists it like this, which connecting may show to be otherwise.
     """
 
     definition: ToolDefinition
     timeout_ms: int
     at_hand: AtHand
     reach: Reach
+    is_current: Callable[[], bool]
 
     async def call(self, arguments: Mapping[str, Any], invocation: Invocation) -> ToolResult:
         """Call it; the time for connecting has a limit of its own and does not count."""
-        if (connection := self.at_hand()) is not None:
-            return await connection.call_tool(self.definition.name, arguments, invocation)
-        try:
-            with invocation.pause():
-                connection = await self.reach()
-        except ManyhandsError as error:
-            text = (
-                f"Tool {self.definition.name!r} of server {self.definition.server!r} was not called: {error}"
-            )
-            return text_result(text, is_error=True, code=error.code)
+        if (connection := self.at_hand()) is None:
+            try:
+                with invocation.pause():
+                    connection = await self.reach()
+            except ManyhandsError as error:
+                text = (
+                    f"Tool {self.definition.name!r} of server {self.definition.server!r} was not called:"
+                    f" {error}"
+                )
+                return text_result(text, is_error=True, code=error.code)
+        if not self.is_current():
+            raise ToolChanged
         return await connection.call_tool(self.definition.name, arguments, invocation)

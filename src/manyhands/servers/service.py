@@ -331,6 +331,9 @@ class ServerService:
         config = self._registry.get(server_id).server.config
         return ServerPolicy(config.trust, config.parallel)
 
+    def obstacle(self, server_id: int) -> ManyhandsError | None:
+        return self._live.obstacle(self._registry.get(server_id).server)
+
     async def tools(self, server_id: int) -> Sequence[Listing]:
         return self._shelf.of_server(self._registry.get(server_id))
 

@@ -96,12 +96,20 @@ class ToolShelf:
         if known is None or definition.name not in known.tools:
             return None
         server_id, directory = known.server.id, channel.dir_path if channel else None
+        listed = known.tools[definition.name]
         return McpTool(
             definition,
             known.server.config.tool_timeout,
             at_hand=lambda: self._live.at_hand(server_id, directory),
             reach=lambda: self._live.reach(server_id, directory),
+            is_current=lambda: self._is_listed(server_id, listed),
         )
+
+    def _is_listed(self, server_id: int, tool: ServerTool) -> bool:
+        """Whether the server has this tool, and as it was."""
+        known = self._registry.find(server_id)
+        now = known.tools.get(tool.name) if known else None
+        return now is tool or (now is not None and now.definition_hash == tool.definition_hash)
 
     def _find(
         self, full_name: str, channel: Channel | None, shadows: set[str]

@@ -9,6 +9,7 @@ from typing import Any
 
 from manyhands.approvals.types import Answer, ApprovalState, Question
 from manyhands.chat.types import Channel
+from manyhands.errors import ManyhandsError
 from manyhands.servers.types import Parallel, Trust
 from manyhands.tools.types import (
     Annotations,
@@ -72,6 +73,7 @@ class MemoryTools:
     facts: dict[str, Listing] = field(default_factory=dict)
     policies: dict[int, ServerPolicy] = field(default_factory=dict)
     servers: dict[str, int] = field(default_factory=dict)
+    obstacles: dict[int, ManyhandsError] = field(default_factory=dict)
     accepted: list[tuple[int, str]] = field(default_factory=list)
 
     def add(
@@ -130,6 +132,9 @@ class MemoryTools:
 
     def server_policy(self, server_id: int) -> ServerPolicy:
         return self.policies.get(server_id, ServerPolicy())
+
+    def obstacle(self, server_id: int) -> ManyhandsError | None:
+        return self.obstacles.get(server_id)
 
     async def accept_definition(self, server_id: int, tool: str) -> None:
         self.accepted.append((server_id, tool))

@@ -31,8 +31,8 @@ class Permission:
     async def decide(self, facts: Facts) -> Decision:
         return (await self._rulebook.policy()).decide(facts)
 
-    async def ask(self, call_id: str, facts: Facts, diff: str | None) -> Outcome | None:
-        """Nothing when the call may run, else how it ended."""
+    async def ask(self, call_id: str, facts: Facts, diff: str | None) -> Scope | Outcome:
+        """For how long it may run, or how the call ended."""
         self._waiting[call_id] = facts
         try:
             # The rules may have changed while the call's row was being written.
@@ -40,16 +40,16 @@ class Permission:
             if decision.effect is Effect.DENY:
                 return outcomes.of_denial(decision)
             if decision.effect is Effect.ALLOW:
-                return None
+                return "once"
             answer = await self._approvals.ask(_question(call_id, facts, decision, diff))
         except UnavailableError as error:
             return outcomes.of_error(error)
         finally:
             del self._waiting[call_id]
-        if not answer.approved:
-            return outcomes.of_refusal(answer)
-        await self._remember(facts, answer.scope)
-        return None
+        if answer.approved:
+            return answer.scope
+        decision = await self.decide(facts)  # a rule may have answered in the person's place
+        return outcomes.of_denial(decision) if decision.effect is Effect.DENY else outcomes.of_refusal(answer)
 
     async def reconsider(self) -> None:
         """After a change of the rules: settle what waits for a person and no longer needs to."""
@@ -58,16 +58,16 @@ class Permission:
             if decision.effect is not Effect.ASK:
                 await self._approvals.settle_call(call_id, decision.effect is Effect.ALLOW, decision.reason)
 
-    async def _remember(self, facts: Facts, scope: Scope) -> None:
-        """The call runs even if this fails: it was allowed."""
+    async def remember(self, facts: Facts, scope: Scope) -> None:
+        """Keep the answer, about the definition as it is now. The call runs even if this fails."""
         definition = facts.definition
         rule = rule_of_answer(scope, definition, facts.session_id)
         if rule is None:
             return
         try:
-            await self._rulebook.add(rule)
-            if definition.server_id is not None:
+            if definition.server_id is not None:  # first, before it can become another one
                 await self._source.accept_definition(definition.server_id, definition.name)
+            await self._rulebook.add(rule)
             await self.reconsider()
         except ManyhandsError as error:
             log.warning("the answer for %s holds for this call only: %s", definition.full_name, error)

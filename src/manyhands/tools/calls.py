@@ -31,7 +31,7 @@ from manyhands.tools.finder import ToolFinder
 from manyhands.tools.invocation import Publish, RunningCall
 from manyhands.tools.lanes import Lanes
 from manyhands.tools.outcomes import Outcome
-from manyhands.tools.policy import Facts
+from manyhands.tools.policy import Decision, Facts
 from manyhands.tools.rulebook import Rulebook
 from manyhands.tools.storable import storable
 from manyhands.tools.types import (
@@ -41,6 +41,7 @@ from manyhands.tools.types import (
     CallStatus,
     Effect,
     Tool,
+    ToolChanged,
     ToolDefinition,
     ToolResult,
 )
@@ -48,6 +49,7 @@ from manyhands.tools.types import (
 log = logging.getLogger(__name__)
 
 NO_SERVER = ""
+MOST_CHANGES = 5
 GRACE_MS = 15_000
 """A tool that was given its time ends itself when that is over; this stands behind that."""
 
@@ -60,6 +62,23 @@ class _Call:
     found: Found
     tool: Tool
     facts: Facts
+
+
+class _Stopwatch:
+    """How long a call has been running."""
+
+    __slots__ = ("_clock", "began")
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.began: float | None = None
+
+    def start(self) -> None:
+        self.began = self._clock.monotonic()
+
+    @property
+    def ms(self) -> int:
+        return 0 if self.began is None else round((self._clock.monotonic() - self.began) * 1000)
 
 
 class CallPipeline:
@@ -105,11 +124,19 @@ class CallPipeline:
         record = self._new_record(definition, context, logged)
         if problem is not None or found.tool is None:
             return await self._book.end(record, problem or _not_callable(found), 0)
-        facts = self.facts(found, given, context)
-        decision = await self._permission.decide(facts)
+        call = _Call(record, found, found.tool, self.facts(found, given, context))
+        decision = await self._decide(call)
+        if isinstance(decision, Outcome):
+            return await self._book.end(record, decision, 0)
+        return await self._go(call, ask=decision.effect is Effect.ASK)
+
+    async def _decide(self, call: _Call) -> Decision | Outcome:
+        """Whether it may run or a person is to be asked, or how it ended; nobody is asked in vain."""
+        decision = await self._permission.decide(call.facts)
         if decision.effect is Effect.DENY:
-            return await self._book.end(record, outcomes.of_denial(decision), 0)
-        return await self._go(_Call(record, found, found.tool, facts), ask=decision.effect is Effect.ASK)
+            return outcomes.of_denial(decision)
+        obstacle = self._catalogue.obstacle(call.found) if decision.effect is Effect.ASK else None
+        return decision if obstacle is None else outcomes.of_error(obstacle)
 
     def facts(self, found: Found, arguments: Mapping[str, Any], context: CallContext) -> Facts:
         """What the policy looks at."""
@@ -126,29 +153,67 @@ class CallPipeline:
 
     async def _go(self, call: _Call, *, ask: bool) -> CallRecord:
         """From being on record to its end; a cancellation on the way is an end, too."""
-        record, ending, began = call.record, None, None
+        record, ending, watch = call.record, None, _Stopwatch(self._clock)
         try:
             if failed := await self._book.begin(record, new=call.facts.context.call_id is None):
                 return failed
-            if ask:
-                ending = await self._permission.ask(record.id, call.facts, call.found.listing.diff)
-            if ending is None:
-                self._book.started(record)
-                if call.found.server is None or call.found.server.parallel == "all":
-                    began = self._clock.monotonic()
-                    ending = await self._run(call)
-                else:
-                    async with self._lanes.enter(call.found.server.parallel, call.facts.definition):
-                        began = self._clock.monotonic()
-                        ending = await self._run(call)
-            return await self._book.end(record, ending, self._since(began))
+            ending = await self._carry_out(call, ask, watch)
+            return await self._book.end(record, ending, watch.ms)
         except anyio.get_cancelled_exc_class():
             ending = ending or outcomes.of_cancellation()
-            await self._book.end_cancelled(record, ending, self._since(began))
+            await self._book.end_cancelled(record, ending, watch.ms)
             raise
         except Exception as error:  # border: whatever happens, a call that has begun has an end
             log.exception("%s of %s failed", record.tool, record.server)
-            return await self._book.end(record, outcomes.of_error(error), self._since(began))
+            return await self._book.end(record, outcomes.of_error(error), watch.ms)
+
+    async def _carry_out(self, call: _Call, ask: bool, watch: _Stopwatch) -> Outcome:
+        """Run it, asking first if need be; a tool that changes on the way is decided about anew."""
+        for _ in range(MOST_CHANGES):
+            try:
+                return await (self._ask_and_start(call, watch) if ask else self._start(call, watch))
+            except ToolChanged:
+                now = await self._as_it_is_now(call)
+                if isinstance(now, Outcome):
+                    return now
+                call, ask = now
+        who = outcomes.named_tool(call.record.tool, call.record.server)
+        return outcomes.of_fault(f"{who} was not called: it changes all the time.", "changed")
+
+    async def _ask_and_start(self, call: _Call, watch: _Stopwatch) -> Outcome:
+        scope = await self._permission.ask(call.record.id, call.facts, call.found.listing.diff)
+        if isinstance(scope, Outcome):
+            return scope
+        now = await self._as_it_is_now(call)
+        if isinstance(now, Outcome):
+            return now
+        if _shown(now[0]) != _shown(call):
+            raise ToolChanged
+        await self._permission.remember(call.facts, scope)
+        return await self._start(now[0], watch)
+
+    async def _as_it_is_now(self, call: _Call) -> tuple[_Call, bool] | Outcome:
+        """The call with what its tool has become, and whether to ask about that; or how it ended."""
+        context, name = call.facts.context, call.facts.definition.full_name
+        found = await self._catalogue.find_for_call(name, await self._channels.get(context.channel_id))
+        if found is None:
+            return outcomes.of_fault(f"There is no tool {name!r} any more.", "unknown_tool")
+        problem, given, _ = self._check(found, call.facts.arguments)
+        if problem is not None or found.tool is None:
+            return problem or _not_callable(found)
+        now = _Call(call.record, found, found.tool, self.facts(found, given, context))
+        decision = await self._decide(now)
+        return decision if isinstance(decision, Outcome) else (now, decision.effect is Effect.ASK)
+
+    async def _start(self, call: _Call, watch: _Stopwatch) -> Outcome:
+        if watch.began is None:
+            self._book.started(call.record)
+        if call.found.server is None or call.found.server.parallel == "all":
+            watch.start()
+            return await self._run(call)
+        async with self._lanes.enter(call.found.server.parallel, call.facts.definition):
+            watch.start()
+            return await self._run(call)
 
     async def _run(self, call: _Call) -> Outcome:
         granted = call.facts.context.granted_ms
@@ -161,6 +226,8 @@ class CallPipeline:
         try:
             with race.scope:
                 result = await call.tool.call(call.facts.arguments, running)
+        except ToolChanged:
+            raise
         except Exception as error:  # border: whatever a tool raises is its result
             if not isinstance(error, ManyhandsError):
                 log.exception("%s of %s failed", call.record.tool, call.record.server)
@@ -227,8 +294,10 @@ class CallPipeline:
             at=self._clock.now(),
         )
 
-    def _since(self, began: float | None) -> int:
-        return 0 if began is None else round((self._clock.monotonic() - began) * 1000)
+
+def _shown(call: _Call) -> tuple[ToolDefinition, str | None]:
+    """What a person sees of the tool."""
+    return call.facts.definition, call.found.listing.diff
 
 
 def _disabled(definition: ToolDefinition) -> Outcome:

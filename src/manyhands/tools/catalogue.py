@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from manyhands.chat.types import Channel
+from manyhands.errors import ManyhandsError
 from manyhands.tools.native.definition import NativeTool
 from manyhands.tools.native_preferences import with_preference
 from manyhands.tools.policy import Policy
@@ -70,6 +71,11 @@ class ToolCatalogue:
             return found
         await self._source.meet(name, channel)
         return await self.find(name, channel)
+
+    def obstacle(self, found: Found) -> ManyhandsError | None:
+        """Why it cannot be called before a person does something, if so."""
+        server_id = found.listing.definition.server_id
+        return None if server_id is None else self._source.obstacle(server_id)
 
     async def listings(self, channel: Channel | None, policy: Policy) -> list[Listing]:
         """Every tool, native ones first, in stable order; one that a rule denies outright is not offered."""

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from manyhands.approvals.types import Answer, Question
 from manyhands.chat.types import Channel
 from manyhands.clock import rfc3339
+from manyhands.errors import ManyhandsError
 from manyhands.servers.types import Parallel, Trust
 
 NATIVE = "native"
@@ -182,6 +183,10 @@ class Invocation(Protocol):
         ...
 
 
+class ToolChanged(Exception):
+    """A tool is no longer what its definition says, so it was not called."""
+
+
 class Tool(Protocol):
     """Anything that can be called."""
 
@@ -192,7 +197,10 @@ class Tool(Protocol):
     def timeout_ms(self) -> int: ...
 
     async def call(self, arguments: Mapping[str, Any], invocation: Invocation) -> ToolResult:
-        """Do it. Raise `ToolFault` for a failure that the model should read."""
+        """Do it. Raise `ToolFault` for a failure that the model should read.
+
+        With `ToolChanged` nothing was done, and it is looked up anew.
+        """
         ...
 
 
@@ -257,6 +265,10 @@ class ToolSource(Protocol):
         ...
 
     def server_policy(self, server_id: int) -> ServerPolicy: ...
+
+    def obstacle(self, server_id: int) -> ManyhandsError | None:
+        """Why its tools cannot be called before a person does something, if so."""
+        ...
 
     async def accept_definition(self, server_id: int, tool: str) -> None:
         """A person allowed it as it is now: pin this definition."""
