@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
 
 from manyhands.secrets.redaction import HIDDEN, MASK, RedactingFilter, Redactor, is_mask, mask
 
@@ -270,6 +271,20 @@ def test_a_logged_exception_loses_secrets_and_is_not_kept() -> None:
     assert "hunter2222" not in text
     assert f"ValueError: bad password {MASK}" in text
     assert record.exc_info is None
+
+
+@pytest.mark.requirement("L28")
+@pytest.mark.parametrize("before", ["z" * 200, "z, input_type="])
+def test_what_pydantic_quotes_is_not_shown(before: str) -> None:
+    """It is cut, so that a secret in it is not known any more."""
+    adapter = TypeAdapter(dict[str, int])
+    try:
+        adapter.validate_json(f"{before}hunter2222-and-more")
+    except ValidationError as error:
+        record = record_of("failed", exc_info=(type(error), error, error.__traceback__))
+    text = written(record, redactor("hunter2222-and-more"))
+    assert f"[type=json_invalid, input_value={MASK}, input_type=str]" in text
+    assert "and-more" not in text
 
 
 def test_extras_of_a_log_record_lose_secrets() -> None:

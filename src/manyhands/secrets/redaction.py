@@ -94,6 +94,8 @@ _SHAPES = (
         r"(-----BEGIN [A-Z ]*PRIVATE KEY-----)[\s\S]+?(?=-----END|\Z)",
         rf"\g<1>{MASK}",
     ),
+    # Pydantic quotes what it refuses, and cuts it: of a secret in it a part would be left that nobody knows.
+    _Shape("input_value=", r"(input_value=).{1,4000}(?=, input_type=)", rf"\g<1>{MASK}"),
 )
 
 

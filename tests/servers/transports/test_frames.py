@@ -85,6 +85,11 @@ def test_every_kind_of_message_is_read(line: dict[str, object], kind: type) -> N
         b'"text"',
         b"[1]",
         b'{"level":"info","msg":"hi"}',
+        b'{"id":7}',
+        b'{"id":7,"said":{"jsonrpc":"2.0"},oops}',
+        b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{oops}}',
+        b'{"method":"ping","params":{oops},"jsonrpc":"2.0","id":7}',
+        b'{"jsonrpc":"2.0","id":7',
         b"\xff\xfe",
     ],
 )
@@ -195,3 +200,21 @@ def test_an_answer_that_is_nested_too_deeply_is_told_to_whoever_waits() -> None:
     assert parse_line(b'{"jsonrpc":"2.0","id":7,"result":' + deep + b"}") == [
         Malformed("it is nested too deeply", 7)
     ]
+
+
+NINES = b"9" * 6000
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        (b'{"jsonrpc":"2.0","id":7}', "it has neither a result nor an error"),
+        (b'{"jsonrpc":"2.0","id":7,"result":{"a":' + NINES + b"}}", "it has a number that is too long"),
+        (b'{"result":{"a":' + NINES + b'},"jsonrpc":"2.0","id":7}', "it has a number that is too long"),
+        (b'{"result":{"a":' + NINES + b'},"id":7,"jsonrpc":"2.0"}', "it has a number that is too long"),
+        (b'{"jsonrpc":"2.0","id":7,"result":{"a":oops}}', "it is not JSON"),
+        (b'{"jsonrpc":"2.0","id":7,"result":{"a":"cut', "it is not JSON"),
+    ],
+)
+def test_what_is_plainly_an_answer_is_told_to_whoever_waits(line: bytes, fault: str) -> None:
+    assert parse_line(line) == [Malformed(fault, 7)]

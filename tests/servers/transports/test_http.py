@@ -16,6 +16,7 @@ from manyhands.secrets import HIDDEN, Redactor
 from manyhands.servers.transports.http import HttpTransport
 from manyhands.servers.transports.http_client import is_loopback, shown_url
 from manyhands.servers.transports.types import (
+    BAD_ANSWER,
     FRAME_TOO_LARGE,
     STALE_SESSION,
     TRANSPORT_FAILED,
@@ -67,6 +68,32 @@ async def test_a_broken_answer_fails_its_call_and_no_other(server: OddServer, wa
         assert text(await client.call_tool("echo", {"text": "still here"})) == "still here"
         assert not waiting.done()
         waiting.cancel()
+
+
+JSON, EVENTS = "application/json", "text/event-stream"
+SECRET = "hunter2-hunter2-hunter2-hunter2"
+
+
+@pytest.mark.requirement("L28")
+@pytest.mark.parametrize(
+    ("body", "kind", "fault"),
+    [
+        (f"{'z' * 200}{SECRET}", JSON, "it is not JSON"),
+        ("", JSON, "it is not JSON"),
+        ("[" * 1000 + "]" * 1000, JSON, "it is nested too deeply"),
+        (f'{{"jsonrpc":"2.0","id":1,"result":"{"z" * 200}{SECRET}"}}', JSON, "it is not a JSON-RPC message"),
+        (f"data: {'z' * 200}{SECRET}\n\n", EVENTS, "it is not JSON"),
+    ],
+)
+async def test_an_answer_that_cannot_be_read_is_told_and_not_quoted(
+    server: OddServer, body: str, kind: str, fault: str
+) -> None:
+    async with connected(HttpTransport(server.url())) as client:
+        with pytest.raises(MCPError) as caught:
+            await client.call_tool("status", {"status": 200, "body": body, "kind": kind})
+        assert caught.value.code == BAD_ANSWER
+        assert caught.value.message == f"The server's answer is malformed: {fault}."
+        assert text(await client.call_tool("echo", {"text": "still here"})) == "still here"
 
 
 @pytest.mark.requirement("L12")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from mcp.types import (
     ErrorData,
     JSONRPCError,
@@ -126,3 +127,90 @@ def test_secrets_are_hidden_in_whatever_arrives() -> None:
         shown = pending.received(message).model_dump_json()
         assert HIDDEN in shown
         assert "hunter2" not in shown
+
+
+# --- what the server asks
+
+
+MOST = 1000
+
+
+def asked(pending: PendingRequests, number: int | str, **params: Any) -> bool:
+    """Whether a request of the server is handed on."""
+    return isinstance(pending.received(request(number, "roots/list", **params)), JSONRPCRequest)
+
+
+def answer(number: int | str) -> JSONRPCResponse:
+    return JSONRPCResponse(jsonrpc="2.0", id=number, result={})
+
+
+def cancel(pending: PendingRequests, number: object) -> None:
+    params = {"requestId": number}
+    pending.received(JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled", params=params))
+
+
+def full() -> PendingRequests:
+    pending = PendingRequests()
+    assert all(asked(pending, number) for number in range(MOST))
+    return pending
+
+
+def test_only_so_many_requests_of_a_server_wait_for_an_answer() -> None:
+    pending = full()
+    assert not asked(pending, MOST)
+    pending.sent(request(1))
+    assert isinstance(pending.received(answer(1)), JSONRPCResponse)
+
+
+def test_only_so_much_of_a_server_waits_for_an_answer() -> None:
+    pending = PendingRequests()
+    handed_on = [asked(pending, number, text="x" * 10_000_000) for number in range(20)]
+    assert 5 < sum(handed_on) < 10
+    with pending.sending(answer(0)):
+        pass
+    assert asked(pending, 20)
+
+
+def test_a_request_makes_room_when_its_answer_is_through() -> None:
+    pending = full()
+    with pending.sending(answer("7")):
+        assert not asked(pending, MOST)
+    assert asked(pending, MOST)
+
+
+def test_an_answer_that_cannot_be_written_makes_room_too() -> None:
+    pending = full()
+    refusal = JSONRPCError(jsonrpc="2.0", id=7, error=ErrorData(code=1, message="no"))
+    with pytest.raises(OSError, match="gone"), pending.sending(refusal):
+        raise OSError("gone")
+    assert asked(pending, MOST)
+
+
+def test_a_request_that_the_server_cancels_makes_room_unless_its_answer_is_on_its_way() -> None:
+    pending = full()
+    with pending.sending(answer(7)):
+        cancel(pending, 7)
+        cancel(pending, ["no id"])
+        assert not asked(pending, MOST)
+    assert asked(pending, MOST)
+    cancel(pending, "8")
+    cancel(pending, "8")
+    assert asked(pending, MOST + 1)
+    assert not asked(pending, MOST + 2)
+
+
+def test_a_request_with_the_id_of_one_that_waits_is_not_handed_on() -> None:
+    pending = PendingRequests()
+    assert asked(pending, 1)
+    assert not asked(pending, "1")
+    with pending.sending(answer(1)):
+        pass
+    assert asked(pending, 1)
+
+
+def test_an_id_of_very_many_digits_belongs_to_nobody() -> None:
+    pending = PendingRequests()
+    pending.sent(request(1))
+    assert isinstance(pending.received(answer("9" * 5000)), JSONRPCResponse)
+    assert failed(pending, "9" * 5000) == []
+    assert failed(pending, 1) == [1]

@@ -33,6 +33,7 @@ SERVER = str(Path(__file__).parent.parent / "fixtures" / "odd_server.py")
 SHORT = Patience(grace=0.2, term=0.2, kill=5.0)
 WITHIN = 30.0
 MEGABYTE = 1_000_000
+LONG = {"text": "x" * MEGABYTE}
 
 
 def odd_server(*flags: str, patience: Patience = SHORT, **options: Any) -> StdioTransport:
@@ -162,10 +163,19 @@ async def test_invalid_utf8_in_an_answer_is_marked_and_the_rest_is_kept() -> Non
         assert text(await client.call_tool("raw", raw(line))) == "a��b"
 
 
-async def test_an_answer_that_is_none_fails_its_call_and_no_other() -> None:
+@pytest.mark.parametrize(
+    ("rest", "fault"),
+    [
+        (b',"result":[]}', "the result is a list"),
+        (b"}", "it has neither a result nor an error"),
+        (b',"result":{"number":' + b"9" * 6000 + b"}}", "it has a number that is too long"),
+        (b',"result":{"content":[', "it is not JSON"),
+    ],
+)
+async def test_an_answer_that_is_none_fails_its_call_and_no_other(rest: bytes, fault: str) -> None:
     async with connected(odd_server()) as client:
-        with pytest.raises(MCPError, match="malformed: the result is a list") as caught:
-            await client.call_tool("raw", raw(b'{"jsonrpc":"2.0","id":ID,"result":[]}\n'))
+        with pytest.raises(MCPError, match=f"malformed: {fault}") as caught:
+            await client.call_tool("raw", raw(b'{"jsonrpc":"2.0","id":ID' + rest + b"\n"))
         assert caught.value.code == BAD_ANSWER
         assert text(await client.call_tool("echo", {"text": "still here"})) == "still here"
 
@@ -207,10 +217,19 @@ NOTICE = b'{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"
         ("stdout", b"x" * 79 + b"\n", 20 * MEGABYTE),
         ("stdout", b'{"jsonrpc":"2.0","result":{"a":"' + b"x" * 65536, 100 * MEGABYTE),
         ("stdout", NOTICE, 2 * MEGABYTE),
+        ("stdout", b"\n" * 65536, 20 * MEGABYTE),
         ("stderr", b"x" * 65536, 100 * MEGABYTE),
         ("stderr", b"x" * 79 + b"\n", 20 * MEGABYTE),
     ],
-    ids=["one line", "short lines", "one message", "notifications", "stderr", "stderr lines"],
+    ids=[
+        "one line",
+        "short lines",
+        "one message",
+        "notifications",
+        "empty lines",
+        "stderr",
+        "stderr lines",
+    ],
 )
 async def test_a_flood_leaves_the_memory_level(stream: str, piece: bytes, size: int) -> None:
     transport = odd_server(max_frame=4 * MEGABYTE, on_stderr=lambda _: None)
@@ -224,6 +243,21 @@ async def test_a_flood_leaves_the_memory_level(stream: str, piece: bytes, size: 
                 assert error.code == FRAME_TOO_LARGE  # noqa: PT017 - one of these floods looks like an answer
         assert growth() < 40 * MEGABYTE
         assert text(await client.call_tool("echo", {"text": "still here"})) == "still here"
+
+
+@pytest.mark.requirement("L08")
+async def test_a_flood_of_garbage_lets_others_run() -> None:
+    transport = odd_server()
+    async with connected(transport) as client:
+        arguments = {"stream": "stdout", "piece": base64.b64encode(b"x\n").decode(), "size": 100_000}
+        pouring = asyncio.ensure_future(client.call_tool("pour", arguments))
+        seen = most_at_once = 0
+        while not pouring.done():
+            await asyncio.sleep(0)
+            garbage = transport.diagnostics().garbage
+            seen, most_at_once = garbage, max(most_at_once, garbage - seen)
+        assert seen == 50_000
+        assert most_at_once <= 100
 
 
 async def test_malformed_tools_do_not_hide_the_others(tmp_path: Path) -> None:
@@ -321,6 +355,38 @@ async def test_a_server_that_reads_nothing_holds_up_its_caller_for_a_bounded_tim
             task.cancel()
 
 
+async def test_whoever_gives_up_a_call_does_not_wait_for_a_server_that_reads_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with connected(odd_server("--stubborn")) as client:
+        calls = [asyncio.ensure_future(client.call_tool(*call)) for call in (("deaf", {}), ("echo", LONG))]
+        for _ in range(2):  # the first cancellation would find no room, and the second behind it
+            with anyio.move_on_after(0.05) as given_up:
+                await client.call_tool("echo", LONG)
+            assert given_up.cancelled_caught
+        for task in calls:
+            task.cancel()
+        await asyncio.wait(calls)
+    assert "gave up" not in caplog.text  # which the SDK says after five seconds
+
+
+@pytest.mark.requirement("L08")
+async def test_a_server_that_asks_for_ever_and_reads_nothing_is_given_up_and_leaves_the_memory_level(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    transport = odd_server(write_stall=1.0)
+    async with connected(transport) as client:
+        with memory_growth() as growth, pytest.raises(MCPError) as caught:
+            await client.call_tool("pester", {})
+        assert caught.value.code == CONNECTION_CLOSED
+        assert growth() < 40 * MEGABYTE
+        assert transport.closed.is_set()
+    assert transport.diagnostics().problem == "The server has not read its input for 1 s."
+    assert [record.message for record in caplog.records if "wait for an answer" in record.message] == [
+        f"{sys.executable} {SERVER} has too many requests that wait for an answer; more are dropped"
+    ]
+
+
 # Ending.
 
 
@@ -350,6 +416,14 @@ async def test_what_a_dead_server_left_behind_ends_when_the_connection_is_closed
             await client.call_tool("die", {"code": 1})
         assert alive(family) == family
     assert alive(family) == []
+
+
+@pytest.mark.requirement("L03")
+async def test_a_child_of_which_nothing_says_where_it_came_from_ends_with_its_server() -> None:
+    async with connected(odd_server()) as client:
+        stranger = int(text(await client.call_tool("stranger", {})))
+        assert alive([stranger]) == [stranger]
+    assert alive([stranger]) == []
 
 
 async def until_closing(transport: StdioTransport) -> None:
@@ -429,3 +503,17 @@ async def test_the_guardian_is_told_of_a_server_from_its_start_to_its_end(
         assert told == [f"+{pid}"]
         await transport.__aexit__(None, None, None)
         assert told == [f"+{pid}", f"-{pid}"]
+
+
+async def test_the_guardian_is_told_of_servers_that_end_as_soon_as_they_are_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with guardian() as guard:
+        told: list[int] = []
+        monkeypatch.setattr(guard, "watch", told.append)
+        transports = [StdioTransport("true", guardian=guard, patience=SHORT) for _ in range(30)]
+        await asyncio.gather(*(transport.__aenter__() for transport in transports))
+        assert sorted(told) == sorted(pid_of(transport) for transport in transports)
+        for transport in transports:
+            await transport.__aexit__(None, None, None)
+        assert {transport.diagnostics().exit_code for transport in transports} == {0}

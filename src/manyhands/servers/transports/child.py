@@ -23,7 +23,7 @@ from manyhands.guardian import (
     processes_of,
     session_options,
 )
-from manyhands.system import kill_tree, terminate_group, widen_pipe
+from manyhands.system import kill_tree, process_identity, terminate_group, widen_pipe
 
 _STDIN, _STDOUT = 0, 1
 _WRITE_BUFFER = 256 * 1024
@@ -64,6 +64,7 @@ class Child(asyncio.SubprocessProtocol):
         self._exited = asyncio.Event()
         self._disconnected = asyncio.Event()
         self._deaf = False
+        self._family: dict[int, str | None] = {}
         self._transport: asyncio.SubprocessTransport
 
     # What asyncio calls.
@@ -71,10 +72,11 @@ class Child(asyncio.SubprocessProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.SubprocessTransport", transport)
         self.pid = self._transport.get_pid()
-        self._input.set_write_buffer_limits(high=_WRITE_BUFFER)
-        widen_pipe(self._output.get_extra_info("pipe").fileno())
-        self._output.set_protocol(_Output(self._said, self._output.get_protocol()))
         self._listener.started(self.pid)
+        self._input.set_write_buffer_limits(high=_WRITE_BUFFER)
+        if not self._output.is_closing():  # as it is when the child has ended already
+            widen_pipe(self._output.get_extra_info("pipe").fileno())
+            self._output.set_protocol(_Output(self._said, self._output.get_protocol()))
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == _STDOUT:  # what came before its pipe was ours
@@ -132,9 +134,13 @@ class Child(asyncio.SubprocessProtocol):
                 await self._room.wait()
             if scope.cancelled_caught:
                 return False
+        self.write_at_once(data)
+        return True
+
+    def write_at_once(self, data: bytes) -> None:
+        """Write, however much waits to be read; nothing is written to a child that is gone."""
         if self.hears():
             self._input.write(data)
-        return True
 
     def pause_reading(self) -> None:
         """Let its output wait in the pipe."""
@@ -154,22 +160,34 @@ class Child(asyncio.SubprocessProtocol):
                 await self._persuade(patience)
                 await self._let_go(patience)
         except asyncio.CancelledError:
-            kill_tree(self.pid, self._marker)
+            self._kill_all()
             self._transport.close()
             with anyio.CancelScope(shield=True):
                 await self._exits_within(patience.kill)
-            kill_tree(self.pid, self._marker)
+            self._kill_all()
             raise
 
     async def _persuade(self, patience: Patience) -> None:
         self._deaf = True  # but keep reading: a child that cannot write cannot end
         self.resume_reading()
+        self._take_stock()
         self._input.close()
         if await self._exits_within(patience.grace):
             await self._end_leftovers()
             return
         terminate_group(self.pid)
         await self._exits_within(patience.term)
+
+    def _take_stock(self) -> None:
+        """Remember its descendants: once it is gone, one that left its session and its marker is nobody's."""
+        self._family = {pid: process_identity(pid) for pid in processes_of({self.pid}, self._marker)}
+
+    def _kill_all(self) -> bool:
+        """Kill all that is left of it; whether there was something."""
+        strays = {pid for pid, known in self._family.items() if known and process_identity(pid) == known}
+        if strays:
+            kill_processes(processes_of(strays, self._marker))
+        return bool(kill_tree(self.pid, self._marker) or strays)
 
     async def _end_leftovers(self) -> None:
         """The child went by itself; ask what it left behind to go as well."""
@@ -181,7 +199,7 @@ class Child(asyncio.SubprocessProtocol):
 
     async def _let_go(self, patience: Patience) -> None:
         with anyio.move_on_after(patience.kill):
-            while kill_tree(self.pid, self._marker):  # noqa: ASYNC110 - nobody tells of orphans' ends
+            while self._kill_all():  # noqa: ASYNC110 - nobody tells of orphans' ends
                 await anyio.sleep(_POLL)
         await self._exits_within(patience.kill)
         with anyio.move_on_after(_LINGER):  # the last words in its pipes

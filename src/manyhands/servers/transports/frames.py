@@ -26,7 +26,10 @@ from pydantic_core import from_json
 _KEPT = 4096
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 # The last brace closes the message itself, so an id right before it is the message's own.
-_TRAILING_ID = re.compile(rb'"id"\s*:\s*(-?\d+|"(?:[^"\\]|\\.)*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?}\s*$')
+_ID = rb'"id"\s*:\s*(-?\d+|"(?:[^"\\]|\\.)*")\s*'
+_VERSION = rb'"jsonrpc"\s*:\s*"2\.0"\s*'
+_TRAILING_ID = re.compile(_ID + rb"(?:,\s*" + _VERSION + rb")?}\s*$")
+_TRAILING_VERSION = re.compile(_VERSION + rb"(?:,\s*" + _ID + rb")?}\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +110,25 @@ def parse_line(line: bytes) -> list[JSONRPCMessage | Malformed]:
         data = from_json(line)
     except ValueError as error:
         data = _parse_leniently(line)
-        if data is None and "recursion limit" in str(error):
-            return [Malformed("it is nested too deeply", answered_id(_ends_of(line)))]
+        if data is None:
+            return [Malformed(json_fault(str(error)), _lost_id(line))]
     if isinstance(data, list):
         return [_message(item) for item in data]
     return [_message(data)]
 
 
-def _ends_of(line: bytes) -> Oversized:
-    return Oversized(line[:_KEPT], line[-_KEPT:], len(line), ended=True)
+def json_fault(told: str) -> str:
+    """What is wrong with a text that is refused as JSON, by what the parser says of it."""
+    if "recursion limit exceeded" in told:
+        return "it is nested too deeply"
+    return "it has a number that is too long" if "number out of range" in told else "it is not JSON"
+
+
+def _lost_id(line: bytes) -> RequestId | None:
+    """The id of the request that a line answers which cannot be read, if an answer is what it plainly is."""
+    frame = Oversized(line[:_KEPT], line[-_KEPT:], len(line), ended=True)
+    says_so = b'"jsonrpc"' in _top_level(frame.head) or _TRAILING_VERSION.search(frame.tail)
+    return answered_id(frame) if says_so and is_answer(frame) else None
 
 
 def _parse_leniently(line: bytes) -> Any:
@@ -152,6 +165,8 @@ def _message(data: Any) -> JSONRPCMessage | Malformed:
             return JSONRPCError.model_validate(data)
     except ValidationError:
         return _mended_answer(data)
+    if "jsonrpc" in data:
+        return Malformed("it has neither a result nor an error", _request_id(data.get("id")))
     return Malformed("not a JSON-RPC message")
 
 

@@ -7,10 +7,13 @@ Shared by all transports; `WatchedRead` and `WatchedWrite` put it between the SD
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mcp.shared.dispatcher import coerce_request_id
+from mcp.shared.jsonrpc_dispatcher import cancelled_request_id_from_params
 from mcp.shared.message import SessionMessage
 from mcp.types import (
     ErrorData,
@@ -26,6 +29,7 @@ from manyhands.secrets import Redactor
 from manyhands.servers.transports.listings import LISTINGS, mended_listing
 from manyhands.servers.transports.stream_ends import ReadEnd, StreamEnd
 from manyhands.servers.transports.types import BAD_ANSWER
+from manyhands.servers.transports.unanswered import UnansweredRequests
 from manyhands.servers.types import Repair
 
 if TYPE_CHECKING:
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
 _PROTOCOL_KEY = "io.modelcontextprotocol/protocolVersion"
 _MOST_PENDING = 10_000
 _MOST_REPAIRS = 1_000
+_NOTHING = "notifications/manyhands/nothing"
+"""In place of a message that is not handed on: the SDK drops what it does not know, and says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +52,13 @@ class _Listing:
 class PendingRequests:
     """The requests under way on one connection, and what was mended in the listings it received.
 
-    `redactor` takes secrets out: whatever a server says, it says nothing that we gave it to keep.
+    `redactor` takes secrets out: whatever a server says, it says nothing that we gave it to keep. `of` names
+    the server in the log.
     """
 
-    def __init__(self, redactor: Redactor | None = None) -> None:
+    def __init__(self, redactor: Redactor | None = None, *, of: str = "A server") -> None:
         self._redactor = redactor or Redactor()
+        self._unanswered = UnansweredRequests(of)
         self._waiting: dict[RequestId, _Listing | None] = {}
         self._repairs: dict[str, list[Repair]] = {}
 
@@ -65,11 +73,27 @@ class PendingRequests:
             self._waiting[message.id] = _listing(message) if message.method in LISTINGS else None
             if len(self._waiting) > _MOST_PENDING:
                 del self._waiting[next(iter(self._waiting))]
-        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
-            self._pop((message.params or {}).get("requestId"))
+        else:
+            self._pop(cancelled_id(message))
+
+    @contextmanager
+    def sending(self, message: JSONRPCMessage) -> Iterator[None]:
+        """Take note of a message while it is on its way out, however that ends."""
+        self.sent(message)
+        if not isinstance(message, JSONRPCResponse | JSONRPCError) or message.id is None:
+            yield
+            return
+        self._unanswered.begin_answer(message.id)
+        try:
+            yield
+        finally:
+            self._unanswered.end_answer(message.id)
 
     def received(self, message: JSONRPCMessage) -> JSONRPCMessage:
-        """Take note of a message. It comes back without secrets, and mended if it is a listing."""
+        """Take note of a message. It comes back without secrets, and mended if it is a listing.
+
+        A request beyond those that may wait for our answer comes back as nothing.
+        """
         try:
             self._hide_in(message)
         except RecursionError:
@@ -83,6 +107,11 @@ class PendingRequests:
                 message.id = next(iter(self._waiting))
             if message.id is not None:
                 self._pop(message.id)
+        elif isinstance(message, JSONRPCRequest):
+            if not self._unanswered.admit(message):
+                return _nothing()
+        elif (cancelled := cancelled_id(message)) is not None:
+            self._unanswered.cancel(cancelled)
         return message
 
     def _hide_in(self, message: JSONRPCMessage) -> None:
@@ -97,7 +126,7 @@ class PendingRequests:
 
     def _too_deep(self, message: JSONRPCMessage) -> JSONRPCMessage:
         if not isinstance(message, JSONRPCResponse | JSONRPCError):
-            return JSONRPCNotification(jsonrpc="2.0", method="notifications/message", params={})
+            return _nothing()
         self._pop(message.id)
         error = ErrorData(code=BAD_ANSWER, message="The server's answer is nested too deeply.")
         return JSONRPCError(jsonrpc="2.0", id=message.id, error=error)
@@ -107,7 +136,8 @@ class PendingRequests:
         if request_id is None:
             lost = list(self._waiting)
         else:
-            lost = [known for known in (request_id, _as_number(request_id)) if known in self._waiting][:1]
+            spellings = (request_id, coerce_request_id(request_id))
+            lost = [known for known in spellings if known in self._waiting][:1]
         for known in lost:
             del self._waiting[known]
         error = ErrorData(code=code, message=text)
@@ -117,7 +147,7 @@ class PendingRequests:
         if request_id is None:
             return None
         if request_id not in self._waiting:
-            request_id = _as_number(request_id)
+            request_id = coerce_request_id(request_id)  # some servers send a number back as text
         return self._waiting.pop(request_id, None)
 
     def _mended(self, listing: _Listing, result: dict[str, object]) -> dict[str, object]:
@@ -133,9 +163,15 @@ def _listing(request: JSONRPCRequest) -> _Listing:
     return _Listing(request.method, modern, first_page=params.get("cursor") is None)
 
 
-def _as_number(request_id: RequestId) -> RequestId:
-    """Some servers send a number back as text."""
-    return int(request_id) if isinstance(request_id, str) and request_id.isdecimal() else request_id
+def _nothing() -> JSONRPCMessage:
+    return JSONRPCNotification(jsonrpc="2.0", method=_NOTHING)
+
+
+def cancelled_id(message: JSONRPCMessage) -> RequestId | None:
+    """Which request a message gives up, if that is what it does."""
+    if isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+        return cancelled_request_id_from_params(message.params)
+    return None
 
 
 class WatchedRead(ReadEnd):
@@ -180,8 +216,8 @@ class WatchedWrite(StreamEnd):
         self._pending = pending
 
     async def send(self, item: SessionMessage, /) -> None:
-        self._pending.sent(item.message)
-        await self._inner.send(item)
+        with self._pending.sending(item.message):
+            await self._inner.send(item)
 
     async def aclose(self) -> None:
         await self._inner.aclose()

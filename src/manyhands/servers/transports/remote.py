@@ -46,7 +46,7 @@ class RemoteTransport(ABC):
         self._auth = auth
         self._max_frame = max_frame
         self._redactor = redactor or Redactor()
-        self._pending = PendingRequests(redactor)
+        self._pending = PendingRequests(redactor, of=shown_url(url))
         self._garbage = 0
         self._problem: str | None = None
         self._began = time.monotonic()

@@ -33,7 +33,7 @@ from manyhands.servers.transports.frames import (
     parse_line,
 )
 from manyhands.servers.transports.package_index import index_settings
-from manyhands.servers.transports.pending import PendingRequests
+from manyhands.servers.transports.pending import PendingRequests, cancelled_id
 from manyhands.servers.transports.stream_ends import ReadEnd, StreamEnd
 from manyhands.servers.transports.tails import ByteTail, ErrorOutput
 from manyhands.servers.transports.types import (
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 _GARBAGE_KEPT = 8 * 1024
 _GARBAGE_LINE = 400
 _QUEUE_HIGH = 1024 * 1024
-_MESSAGES_AT_ONCE = 32
+_TAKEN_AT_ONCE = 32
 _WRITE_STALL = 30.0
 
 
@@ -66,7 +66,7 @@ class _Inbox(ReadEnd):
         self._frames: deque[bytes | Oversized] = deque()
         self._messages: deque[SessionMessage] = deque()
         self._queued = 0
-        self._handed_out = 0
+        self._taken = 0
         self._ended = False
         self._waiter: asyncio.Future[None] | None = None
         self._child: Child | None = None
@@ -80,8 +80,9 @@ class _Inbox(ReadEnd):
         if self._ended:
             return
         for frame in self._framer.feed(data):
-            self._frames.append(frame)
-            self._queued += _weight(frame)
+            if frame:  # empty lines weigh nothing, so no number of them would be too many
+                self._frames.append(frame)
+                self._queued += _weight(frame)
         if self._queued > _QUEUE_HIGH and self._child:
             self._child.pause_reading()
         if self._frames:
@@ -97,18 +98,24 @@ class _Inbox(ReadEnd):
             self._waiter.set_result(None)
 
     async def __anext__(self) -> SessionMessage | Exception:
-        self._handed_out += 1
-        if self._handed_out % _MESSAGES_AT_ONCE == 0:
-            await asyncio.sleep(0)  # the SDK starts a task per message: let them run, or a flood piles up
+        await self._let_others_run()
         while not self._messages:
             if self._frames:
                 self._unpack(self._next_frame())
+                if not self._messages:
+                    await self._let_others_run()
             elif self._ended:
                 raise StopAsyncIteration
             else:
                 self._waiter = asyncio.get_running_loop().create_future()
                 await self._waiter
         return self._messages.popleft()
+
+    async def _let_others_run(self) -> None:
+        """Now and then: the SDK starts a task per message, and a flood must not hold up all else."""
+        self._taken += 1
+        if self._taken % _TAKEN_AT_ONCE == 0:
+            await asyncio.sleep(0)
 
     def _next_frame(self) -> bytes | Oversized:
         frame = self._frames.popleft()
@@ -169,25 +176,34 @@ def _weight(frame: bytes | Oversized) -> int:
 
 
 class _Outbox(StreamEnd):
-    """The write stream."""
+    """The write stream. `on_stall` is told when the server does not read: it is of no use then."""
 
-    def __init__(self, child: Child, pending: PendingRequests, stall: float) -> None:
+    def __init__(
+        self, child: Child, pending: PendingRequests, stall: float, on_stall: Callable[[], None]
+    ) -> None:
         self.problem: str | None = None
         self._child = child
         self._pending = pending
         self._stall = stall
+        self._on_stall = on_stall
         self._closed = False
 
     async def send(self, item: SessionMessage, /) -> None:
-        if self._closed:
-            raise anyio.ClosedResourceError
-        data = _encoded(item.message)
-        self._pending.sent(item.message)
-        if not await self._child.write(data, self._stall):
+        with self._pending.sending(item.message):
+            if self._closed:
+                raise anyio.ClosedResourceError
+            await self._write(item.message)
+            if not self._child.hears():
+                raise anyio.BrokenResourceError("The server does not read its input any more.")
+
+    async def _write(self, message: JSONRPCMessage) -> None:
+        data = _encoded(message)
+        if cancelled_id(message) is not None:  # it is short, and whoever gives up waits for it
+            self._child.write_at_once(data)
+        elif not await self._child.write(data, self._stall):
             self.problem = f"The server has not read its input for {self._stall:g} s."
+            self._on_stall()
             raise anyio.BrokenResourceError(self.problem)
-        if not self._child.hears():
-            raise anyio.BrokenResourceError("The server does not read its input any more.")
 
     async def aclose(self) -> None:
         self._closed = True
@@ -232,7 +248,7 @@ class StdioTransport:
         self._write_stall = write_stall
         self._shown = shown or shlex.join(self._argv)
         self._redactor = redactor or Redactor()
-        self._pending = PendingRequests(self._redactor)
+        self._pending = PendingRequests(self._redactor, of=self._shown)
         self._inbox = _Inbox(self._pending, max_frame)
         self._stderr = ErrorOutput(on_stderr, self._redactor.hidden_bytes())
         self._outbox: _Outbox | None = None
@@ -252,7 +268,7 @@ class StdioTransport:
             marker=self._guardian.child_marker() if self._guardian else os.urandom(8).hex(),
         )
         self._inbox.serve(self._child)
-        self._outbox = _Outbox(self._child, self._pending, self._write_stall)
+        self._outbox = _Outbox(self._child, self._pending, self._write_stall, self._no_more)
         return self._inbox, self._outbox
 
     def _started(self, pid: int) -> None:
