@@ -243,7 +243,6 @@ class Hub(Services):
         """End a server and forget it, with everything that was allowed to it."""
         found = (await self._find(server)).server
         await self.servers.remove(found.id)
-        await self.tools.forget_server(found.config.name, found.project)
 
     async def connect(self, server: str | int) -> Outcome:
         """Connect a server, by its name or id."""

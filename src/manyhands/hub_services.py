@@ -57,6 +57,7 @@ from manyhands.store.settings_store import SettingsService
 from manyhands.store.urls import is_sqlite
 from manyhands.tasks.neighbours import Neighbours
 from manyhands.tasks.service import TaskService
+from manyhands.tools.rules_store import follow_name
 from manyhands.tools.service import ToolService
 from manyhands.upkeep import Upkeep
 from manyhands.workflows.chat_ends import ChatEnds
@@ -144,6 +145,7 @@ class Services:
             channels=self.channels,
             guardian=guard,
             sampler=lambda wanted: sample(self.models.resolve, wanted),
+            follow_name=follow_name,
         )
         self._worktrees = Worktrees(self.store, self._clock, self._worktree_root)
         self.tools = ToolService(

@@ -160,8 +160,36 @@ async def test_the_json_of_other_clients_is_taken_over_and_given_back(client: ht
     assert odd["error"]
     exported = (await client.get("/api/servers/export")).json()
     assert exported["mcpServers"]["hand"]["command"] == sys.executable
+    assert (await client.get("/api/servers/export?name=hand")).json() == exported
+    assert (await client.get("/api/servers/export?name=hand&name=foot")).status_code == 404
     both = await client.post("/api/servers/import", json={"text": "{}", "config": {}})
     assert both.status_code == 422
+
+
+async def rules_of(client: httpx2.AsyncClient) -> list[tuple[str, str | None, str | None]]:
+    rules = (await client.get("/api/rules")).json()["items"]
+    return [(rule["effect"], rule["server"], rule["tool"]) for rule in rules]
+
+
+async def test_rules_go_with_a_renamed_server_and_not_to_the_next_one_of_its_name(
+    client: httpx2.AsyncClient,
+) -> None:
+    server = await add(client)
+    for rule in (
+        {"effect": "deny", "server": "hand", "tool": "echo"},
+        {"effect": "allow", "tool": "mcp__hand__add"},
+    ):
+        assert (await client.post("/api/rules", json=rule)).status_code == 201
+    answer = await client.put(f"/api/servers/{server['id']}", json={"name": "other"})
+    assert answer.json()["server"]["name"] == "other"
+    assert await rules_of(client) == [("allow", None, "mcp__other__add"), ("deny", "other", "echo")]
+    call = {"name": "mcp__other__echo", "arguments": {"text": "x"}}
+    assert (await client.post("/api/tools/call", json=call)).json()["status"] == "denied"
+    await add(client)
+    call = {"name": "mcp__hand__echo", "arguments": {"text": "x"}}
+    assert (await client.post("/api/tools/call", json=call)).json()["status"] == "success"
+    assert (await client.delete(f"/api/servers/{server['id']}")).status_code == 204
+    assert await rules_of(client) == [("deny", "other", "echo")]
 
 
 @pytest.mark.requirement("L29")

@@ -10,7 +10,7 @@ import pytest
 from manyhands.chat.service import ChannelService
 from manyhands.chat.types import Channel
 from manyhands.clock import SystemClock
-from manyhands.errors import InvalidError, NotFoundError
+from manyhands.errors import ConflictError, InvalidError, NotFoundError
 from manyhands.events import EventBus
 from manyhands.store.engine import Store
 
@@ -98,6 +98,17 @@ async def test_a_change_of_directory_is_told_to_observers_and_as_an_event(
     assert seen == [(None, channel), (channel, moved)]
 
 
+async def test_a_channel_cannot_move_to_a_directory_that_has_one(
+    service: ChannelService, tmp_path: Path
+) -> None:
+    there, _ = await service.find_or_create(dir_path=str(tmp_path))
+    moving = await service.create("moving")
+    with pytest.raises(ConflictError, match="has a channel"):
+        await service.patch(moving.id, {"dir_path": str(tmp_path)})
+    assert (await service.get(moving.id)).dir_path is None
+    assert await service.patch(there.id, {"dir_path": str(tmp_path)}) == there
+
+
 async def test_a_directory_is_untrusted_until_a_person_says_otherwise(
     service: ChannelService, tmp_path: Path
 ) -> None:
@@ -106,6 +117,48 @@ async def test_a_directory_is_untrusted_until_a_person_says_otherwise(
     with pytest.raises(InvalidError, match="cannot be changed"):
         await service.patch(channel.id, {"trusted": True})
     assert (await service.trust(channel.id, True)).trusted
+
+
+async def test_trust_stays_with_the_directory_when_a_channel_moves(
+    service: ChannelService, tmp_path: Path
+) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.mkdir()
+    two.mkdir()
+    (tmp_path / "link").symlink_to(one)
+    channel, _ = await service.find_or_create(dir_path=str(one))
+    await service.trust(channel.id, True)
+    assert (await service.patch(channel.id, {"dir_path": f"{tmp_path}/link/../one/"})).trusted
+    assert not (await service.patch(channel.id, {"dir_path": str(two)})).trusted
+    assert not (await service.patch(channel.id, {"dir_path": str(one)})).trusted
+    await service.trust(channel.id, True)
+    assert not (await service.update(channel.id, {"dir_path": str(two), "trusted": True})).trusted
+    nowhere = await service.patch(channel.id, {"dir_path": ""})
+    assert (nowhere.dir_path, nowhere.trusted) == (None, False)
+    await service.trust(channel.id, True)
+    assert not (await service.patch(channel.id, {"dir_path": str(one)})).trusted
+
+
+async def test_all_channels_of_a_directory_say_the_same_of_its_trust(
+    service: ChannelService, tmp_path: Path
+) -> None:
+    told: list[tuple[str, bool]] = []
+    service.observe_trust(lambda directory, trusted: told.append((directory, trusted)))
+    first, _ = await service.find_or_create(dir_path=str(tmp_path))
+    second, _ = await service.find_or_create(dir_path=str(tmp_path), platform="elsewhere")
+    moving, _ = await service.find_or_create(name="notes", platform="fourth")
+    await service.trust(first.id, True)
+    assert (await service.get(second.id)).trusted
+    assert (await service.create_thread(first.id, "aside")).trusted
+    assert (await service.find_or_create(dir_path=str(tmp_path), platform="third"))[0].trusted
+    assert (await service.patch(moving.id, {"dir_path": str(tmp_path)})).trusted
+    for _ in range(2):
+        await service.trust(second.id, False)
+    assert not any(channel.trusted for channel in await service.with_directories())
+    assert told == [(str(tmp_path), True), *[(str(tmp_path), False)] * 2]
+    await service.mark_trusted(str(tmp_path))
+    assert all(channel.trusted for channel in await service.with_directories())
+    assert len(told) == 3
 
 
 async def test_a_deleted_channel_is_gone_and_an_unknown_one_says_so(service: ChannelService) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.chat.repositories import make_repository
 from tests.cli.conftest import CommandLine
 
 
@@ -28,6 +29,18 @@ def test_trust_is_given_and_taken_by_directory(served: CommandLine, tmp_path: Pa
     ran = served.ok("channels", "trust", ".", cwd=tmp_path)
     assert "servers of its .mcp.json may start" in ran.out
     assert served.ok("channels", "trust", ".", "--revoke", "--json", cwd=tmp_path).json["trusted"] is False
+
+
+def test_trust_is_taken_back_where_only_a_thread_has_the_directory(
+    served: CommandLine, tmp_path: Path
+) -> None:
+    repository = make_repository(tmp_path / "project")
+    served.ok("threads", "worktree", ".", "--branch", "main", "--name", "fix", cwd=repository.path)
+    (tree,) = served.ok("threads", "worktrees", "--json").json
+    assert served.ok("channels", "trust", tree["id"], "--json").json["trusted"] is True
+    revoked = served.ok("channels", "trust", tree["path"], "--revoke", "--json").json
+    assert (revoked["id"], revoked["trusted"]) == (tree["id"], False)
+    served.ok("threads", "delete", "fix")
 
 
 @pytest.mark.requirement("L29")

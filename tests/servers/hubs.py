@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -139,17 +139,27 @@ class FakeChannels:
     def __init__(self, *channels: Channel) -> None:
         self.channels = {channel.id: channel for channel in channels}
         self._observers: list[Any] = []
+        self._trust_observers: list[Any] = []
 
     def observe(self, observer: Any) -> None:
         self._observers.append(observer)
+
+    def observe_trust(self, observer: Any) -> None:
+        self._trust_observers.append(observer)
 
     async def with_directories(self) -> Sequence[Channel]:
         return [channel for channel in self.channels.values() if channel.dir_path]
 
     async def trust(self, channel_id: str, trusted: bool) -> Channel:
-        from dataclasses import replace
+        channel = replace(self.channels[channel_id], trusted=trusted)
+        for observer in self._trust_observers:
+            observer(channel.dir_path, trusted)
+        return self.put(channel)
 
-        return self.put(replace(self.channels[channel_id], trusted=trusted))
+    async def mark_trusted(self, directory: str) -> None:
+        for channel in await self.with_directories():
+            if channel.dir_path == directory and not channel.trusted:
+                self.put(replace(channel, trusted=True))
 
     def put(self, channel: Channel) -> Channel:
         old = self.channels.get(channel.id)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from manyhands.errors import InvalidError
+from manyhands.errors import InvalidError, NotFoundError
 from manyhands.secrets import MASK
 from manyhands.servers.views import ImportReport
 from tests.servers.hubs import bench, shelf, tool
@@ -95,6 +95,11 @@ async def test_an_export_holds_references_and_reads_back_as_what_is_there(tmp_pa
         assert export.config["mcpServers"]["books"]["env"]["OUT"] == "${FROM_OUTSIDE}"
         assert any("books.env.TOKEN: stored in this home only" in note for note in export.notes)
         assert any("docs: something that looks like a secret is masked" in note for note in export.notes)
+        one = await hub.service.export(["docs"])
+        assert set(one.config["mcpServers"]) == {"docs"}
+        assert [note.partition(":")[0] for note in one.notes] == ["docs"]
+        with pytest.raises(NotFoundError, match="There is no server dogs"):
+            await hub.service.export(["docs", "dogs"])
         report = await hub.service.import_json(export.config, "export")
         assert told(report) == [("books", "skipped"), ("docs", "skipped")]
         assert "the same configuration" in str(report.items[0].reason)

@@ -97,7 +97,9 @@ def test_what_a_person_decided_is_the_reason_too() -> None:
     assert "was disconnected by hand" in only(held, at(ServerStatus.DISCONNECTED)).reason
     project = known()
     project.replace_server(replace(project.server, project="/p"))
-    assert "/p/.mcp.json, which is not trusted" in only(project, replace(CONNECTED, trusted=False)).reason
+    reason = only(project, replace(CONNECTED, trusted=False)).reason
+    assert "/p/.mcp.json, which is not trusted" in reason
+    assert reason.endswith("then run `manyhands channels trust /p`")
     off = known()
     off.prefer({"read": ToolPreference(enabled=False, policy="deny")})
     listing = only(off)

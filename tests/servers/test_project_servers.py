@@ -118,6 +118,134 @@ async def test_trusting_the_directory_approves_what_its_file_says_and_distrust_e
         assert not view.trusted
 
 
+async def test_trust_is_taken_back_also_from_a_channel_that_does_not_say_it(
+    tmp_path: Path, project: Path
+) -> None:
+    write(project, books=books(tmp_path).entry())
+    here = channel(project)
+    async with bench(tmp_path, here, watch=True) as hub:
+        await hub.inbox.question()
+        await hub.channels.trust(here.id, True)
+        await settled(hub, "books", ServerStatus.CONNECTED)
+        hub.channels.channels[here.id] = here
+        await hub.channels.trust(here.id, False)
+        view = await settled(hub, "books", ServerStatus.DISCONNECTED)
+        assert not view.trusted
+        with pytest.raises(NotAllowedError) as refused:
+            await hub.service.read_resource(view.server.id, "note://1", here)
+        assert f"`manyhands channels trust {project}`" in str(refused.value.hint)
+
+
+async def test_what_a_person_takes_back_is_not_asked_about_until_its_file_changes(
+    tmp_path: Path, project: Path
+) -> None:
+    write(project, books=books(tmp_path).entry())
+    here = channel(project, trusted=True)
+    async with bench(tmp_path, here, watch=True) as hub:
+        await hub.inbox.answer(approve=True)
+        await settled(hub, "books", ServerStatus.CONNECTED)
+        await hub.channels.trust(here.id, False)
+        await settled(hub, "books", ServerStatus.DISCONNECTED)
+        await hub.service.sync_project(str(project))
+        write(project, books=books(tmp_path).entry(env={"NEW": "value"}))
+        assert (await hub.inbox.question()).detail["servers"][0]["env"] == {"NEW": MASK}
+        assert len(hub.inbox.asked) == 2
+
+
+async def test_trusting_again_approves_what_a_changed_file_says(tmp_path: Path, project: Path) -> None:
+    write(project, books=books(tmp_path).entry())
+    here = channel(project)
+    async with bench(tmp_path, here, watch=True) as hub:
+        await hub.inbox.answer(approve=True)
+        await settled(hub, "books", ServerStatus.CONNECTED)
+        write(project, books=books(tmp_path).entry(env={"NEW": "value"}))
+        await hub.inbox.answer(approve=False)
+        await hub.channels.trust(here.id, True)
+        await settled(hub, "books", ServerStatus.CONNECTED)
+        assert (await hub.call("mcp__books__env", here, variable="NEW")).text == ".".join("value")
+
+
+async def test_an_answer_approves_what_was_shown_and_nothing_else(tmp_path: Path, project: Path) -> None:
+    write(project, books=books(tmp_path).entry())
+    async with bench(tmp_path, channel(project), watch=True) as hub:
+        await hub.inbox.question()
+        shown = list(hub.service._projects.project(str(project)).entries.values())
+        write(project, books=books(tmp_path).entry(env={"NEW": "value"}))
+        await hub.service.sync_project(str(project))
+        await hub.service._projects.approve(str(project), shown)
+        view = await settled(hub, "books", ServerStatus.DISCONNECTED)
+        assert not view.trusted
+        assert (await hub.inbox.question()).detail["servers"][0]["env"] == {"NEW": MASK}
+
+
+async def test_trust_stays_behind_when_a_channel_moves(tmp_path: Path, project: Path) -> None:
+    other, third = tmp_path / "other", tmp_path / "third"
+    write(project, books=books(tmp_path).entry())
+    for directory, name in ((other, "unseen"), (third, "later")):
+        directory.mkdir()
+        write(directory, **{name: books(tmp_path).entry()})
+    here = channel(project)
+    async with bench(tmp_path, here, watch=True) as hub:
+        await hub.inbox.question()
+        await hub.channels.trust(here.id, True)
+        await settled(hub, "books", ServerStatus.CONNECTED)
+        hub.channels.put(channel(other, trusted=True))
+        hub.channels.put(channel(third, id="ch_2"))
+        await settled(hub, "later", ServerStatus.DISCONNECTED)
+        view = await settled(hub, "unseen", ServerStatus.DISCONNECTED)
+        assert not view.trusted
+        question = await hub.inbox.question()
+        assert [shown["name"] for shown in question.detail["servers"]] == ["unseen"]
+
+
+async def test_what_was_approved_goes_with_the_last_channel_of_its_directory(
+    tmp_path: Path, project: Path
+) -> None:
+    write(project, books=books(tmp_path).entry())
+    here, also = channel(project), channel(project, id="ch_2")
+    async with bench(tmp_path, here, also, watch=True) as hub:
+        await hub.inbox.answer(approve=True)
+        before = await settled(hub, "books", ServerStatus.CONNECTED)
+        hub.channels.remove(here.id)
+        hub.channels.put(here)
+        still = await settled(hub, "books", ServerStatus.CONNECTED)
+        assert (still.state.pid, len(hub.inbox.asked)) == (before.state.pid, 1)
+        del hub.channels.channels[also.id]  # as a thread, of which nobody tells
+        hub.channels.remove(here.id)
+        await gone(hub, "books")
+        hub.channels.put(here)
+        await hub.inbox.question()
+        view = await settled(hub, "books", ServerStatus.DISCONNECTED)
+        assert not view.trusted
+
+
+async def test_a_directory_that_only_a_deleted_thread_had_is_left_with_it(
+    tmp_path: Path, project: Path
+) -> None:
+    write(project, books=books(tmp_path).entry())
+    parent, thread = channel(tmp_path), channel(project, id="ch_2")
+    async with bench(tmp_path, parent, thread, watch=True) as hub:
+        await hub.inbox.answer(approve=True)
+        await settled(hub, "books", ServerStatus.CONNECTED)
+        del hub.channels.channels[thread.id]
+        hub.channels.remove(parent.id)
+        await gone(hub, "books")
+
+
+async def test_an_approval_that_no_channel_shows_is_not_kept_over_a_restart(
+    tmp_path: Path, project: Path
+) -> None:
+    write(project, books=books(tmp_path).entry())
+    here = channel(project)
+    async with bench(tmp_path, here, watch=True) as hub:
+        await hub.inbox.answer(approve=True)
+        await settled(hub, "books", ServerStatus.CONNECTED)
+    async with bench(tmp_path, here, watch=True) as hub:
+        await hub.inbox.question()
+        view = await settled(hub, "books", ServerStatus.DISCONNECTED)
+        assert not view.trusted
+
+
 async def test_what_was_approved_starts_again_after_a_restart_without_asking(
     tmp_path: Path, project: Path
 ) -> None:
@@ -126,6 +254,7 @@ async def test_what_was_approved_starts_again_after_a_restart_without_asking(
     async with bench(tmp_path, here, watch=True) as hub:
         await hub.inbox.answer(approve=True)
         await settled(hub, "books", ServerStatus.CONNECTED)
+        here = hub.channels.channels[here.id]
     async with bench(tmp_path, here, watch=True) as hub:
         await settled(hub, "books", ServerStatus.CONNECTED)
         assert hub.inbox.asked == []

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 
 from manyhands.clock import SystemClock
 from manyhands.errors import ConflictError, NotFoundError
 from manyhands.secrets import MASK
 from manyhands.servers.pins import definition_hash
 from manyhands.servers.registry import Registry
-from manyhands.servers.types import Catalogue, ServerConfig, ServerTool
+from manyhands.servers.types import Catalogue, NameChange, ServerConfig, ServerTool
 from manyhands.store.engine import Store
 
 pytestmark = pytest.mark.anyio
@@ -155,3 +157,44 @@ async def test_once_a_server_asked_for_roots_only_a_new_configuration_forgets_it
     assert registry.get(server_id).catalogue.wants_roots
     await registry.change(server_id, ServerConfig("time", command="other"))
     assert not registry.get(server_id).catalogue.wants_roots
+
+
+async def test_what_is_kept_by_a_servers_name_follows_it_in_the_same_transaction(store: Store) -> None:
+    told: list[NameChange] = []
+
+    def refuse(conn: Connection, renaming: NameChange) -> None:
+        raise ConflictError("not now")
+
+    registry = Registry(store, SystemClock(), refuse, told.append)
+    server = (await registry.add(TIME, None)).server
+    registry.take_catalogue(server.id, catalogue(tool("now"), tool("t" * 60)))
+    with pytest.raises(ConflictError):
+        await registry.change(server.id, replace(TIME, name="clock"))
+    assert [known.server.config.name for known in (await reopened(store)).all()] == ["time"]
+    assert (registry.get(server.id).server.config.name, told) == ("time", [])
+
+    await settled(store)
+    seen: list[NameChange] = []
+    registry = Registry(store, SystemClock(), lambda conn, renaming: seen.append(renaming), told.append)
+    await registry.load()
+    await registry.change(server.id, replace(TIME, args=("x",)))
+    assert seen == []
+    await registry.change(server.id, replace(TIME, name="clock"))
+    (renaming,) = told
+    assert seen == told
+    assert (renaming.before, renaming.after, renaming.shared) == ("time", "clock", False)
+    assert renaming.shown["mcp__time__now"] == "now"
+    assert "t" * 60 in renaming.shown.values()
+    await registry.remove(server.id)
+    assert (seen[1].before, seen[1].after) == ("clock", None)
+    assert told == [renaming]
+
+
+async def test_a_projects_server_of_the_same_name_is_told_of_when_one_is_renamed(store: Store) -> None:
+    told: list[NameChange] = []
+    registry = Registry(store, SystemClock(), None, told.append)
+    own = await registry.add(TIME, "/p")
+    server = await registry.add(TIME, None)
+    await registry.change(server.server.id, replace(TIME, name="clock"))
+    await registry.change(own.server.id, replace(TIME, enabled=False))
+    assert [renaming.shared for renaming in told] == [True]

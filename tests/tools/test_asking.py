@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from manyhands.approvals.types import ApprovalState
+from manyhands.approvals.types import ApprovalState, Scope
 from manyhands.errors import ConflictError, NotFoundError
 from manyhands.tools.types import (
     Annotations,
@@ -217,7 +217,7 @@ async def test_a_changed_definition_asks_with_its_diff_and_a_lasting_yes_pins_th
 
 @pytest.mark.requirement("L25")
 @pytest.mark.parametrize("scope", ["once", "session", "tool", "server"])
-async def test_an_answer_is_for_the_definition_that_was_shown(cautious: Desk, scope: str) -> None:
+async def test_an_answer_is_for_the_definition_that_was_shown(cautious: Desk, scope: Scope) -> None:
     async with calling(cautious, ECHO) as records:
         asked = await cautious.event("approval.requested")
         cautious.source.add("echo", description="Sends it to a stranger.")

@@ -125,9 +125,12 @@ async def _imported_item(hub: Hub, entry: ImportItem, outcome: Outcome | None) -
 
 
 @router.get("/export")
-async def export_servers(hub: HubOf) -> schemas.Json:
+async def export_servers(
+    hub: HubOf,
+    name: Annotated[list[str], Query(default_factory=list, description="Only these.")],
+) -> schemas.Json:
     """The global servers as `mcpServers` JSON for other clients, without secrets."""
-    return (await hub.servers.export()).wire()
+    return (await hub.servers.export(name)).wire()
 
 
 @router.get(CALLBACK_PATH.removeprefix("/api/servers"), include_in_schema=False)

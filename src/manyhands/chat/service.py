@@ -1,5 +1,6 @@
 """Channels: found or made by directory or name, changed, deleted, trusted.
 
+Trust is of a directory: all channels that have it say the same, and one that moves takes nothing along.
 What is said in them is the business of `runs.py`.
 """
 
@@ -16,14 +17,17 @@ from manyhands.chat import store as rows
 from manyhands.chat.channel_rules import check_name, check_query
 from manyhands.chat.types import Channel
 from manyhands.clock import Clock
-from manyhands.errors import InvalidError, NotFoundError
+from manyhands.errors import ConflictError, InvalidError, NotFoundError
 from manyhands.events import EventBus
 from manyhands.ids import new_id
 from manyhands.paging import DEFAULT_LIMIT, Page, cut_page
 from manyhands.store.engine import Store
 
 DirectoryObserver = Callable[[Channel | None, Channel | None], None]
-"""Told about a channel before and after a change of its directory or trust; nothing means made or gone."""
+"""Told about a channel before and after a change; nothing means made or gone."""
+
+TrustObserver = Callable[[str, bool], None]
+"""Told that a person said whether a directory is trusted, also when it was so before."""
 
 _CHANGEABLE = frozenset({"name", "dir_path", "active", "branch", "worktree", "system_prompt", "model"})
 
@@ -36,10 +40,15 @@ class ChannelService:
         self._bus = bus
         self._clock = clock
         self._observers: list[DirectoryObserver] = []
+        self._trust_observers: list[TrustObserver] = []
 
     def observe(self, observer: DirectoryObserver) -> None:
-        """Call `observer` when a channel with a directory appears, moves, changes trust or goes."""
+        """Call `observer` when a channel appears, changes or goes."""
         self._observers.append(observer)
+
+    def observe_trust(self, observer: TrustObserver) -> None:
+        """Call `observer` when a person trusts a directory as it is now, or no longer."""
+        self._trust_observers.append(observer)
 
     async def find_or_create(
         self, *, dir_path: str | None = None, platform: str = "local", name: str | None = None
@@ -65,9 +74,7 @@ class ChannelService:
             while rows.find_by_name(conn, wanted, platform) is not None:
                 number += 1
                 wanted = f"{plain} {number}"
-            fresh = self._new_channel(wanted, None, platform)
-            rows.insert_channel(conn, fresh)
-            return fresh
+            return _insert(conn, self._new_channel(wanted, None, platform))[0]
 
         channel = await self._store.write(work)
         self._announce("channel.created", None, channel)
@@ -84,7 +91,6 @@ class ChannelService:
         return replace(
             self._new_channel(name, parent.dir_path, parent.platform),
             parent_id=parent.id,
-            trusted=parent.trusted,
             model=parent.model,
             runner=parent.runner,
             system_prompt=parent.system_prompt,
@@ -96,15 +102,16 @@ class ChannelService:
         One whose id is there already is left as it is.
         """
 
-        def work(conn: Connection) -> bool:
-            is_new = rows.insert_channel(conn, fresh)
+        def work(conn: Connection) -> tuple[Channel, bool]:
+            inserted = _insert(conn, fresh)
             if also is not None:
                 also(conn)
-            return is_new
+            return inserted
 
-        if await self._store.write(work):
-            self._announce("channel.created", None, fresh)
-        return fresh
+        thread, is_new = await self._store.write(work)
+        if is_new:
+            self._announce("channel.created", None, thread)
+        return thread
 
     async def get(self, channel_id: str) -> Channel:
         channel = await self._store.read_now(lambda conn: rows.select_channel(conn, channel_id))
@@ -135,15 +142,38 @@ class ChannelService:
                 f"A channel's {unknown[0]!r} cannot be changed.",
                 hint=f"Fields: {', '.join(sorted(_CHANGEABLE))}.",
             )
-        if values.get("dir_path"):
-            values = values | {"dir_path": clean_directory(values["dir_path"])}
+        if "dir_path" in values:
+            given = values["dir_path"]
+            values = values | {"dir_path": clean_directory(given) if given else None}
         if "name" in values:
             values = values | {"name": check_name(values["name"] or "")}
         return await self._change(channel_id, values)
 
     async def trust(self, channel_id: str, trusted: bool) -> Channel:
         """Say whether the servers of the directory's `.mcp.json` may start. Only a person may."""
-        return await self._change(channel_id, {"trusted": trusted})
+
+        def work(conn: Connection) -> tuple[Channel, Sequence[Channel]]:
+            channel = _found(rows.select_channel(conn, channel_id), channel_id)
+            place = [channel] if channel.dir_path is None else rows.select_in(conn, channel.dir_path)
+            return channel, _set_trust(conn, place, trusted)
+
+        channel, changed = await self._store.write(work)
+        if channel.dir_path is not None:
+            for observer in self._trust_observers:
+                observer(channel.dir_path, trusted)
+        self._announce_trust(changed, trusted)
+        return replace(channel, trusted=trusted)
+
+    async def mark_trusted(self, directory: str) -> None:
+        """Let the channels of a directory say that it is trusted; whoever calls has approved its servers."""
+        changed = await self._store.write(
+            lambda conn: _set_trust(conn, rows.select_in(conn, directory), trusted=True)
+        )
+        self._announce_trust(changed, trusted=True)
+
+    def _announce_trust(self, changed: Sequence[Channel], trusted: bool) -> None:
+        for old in changed:
+            self._announce("channel.updated", old, replace(old, trusted=trusted))
 
     async def delete(self, channel_id: str) -> None:
         """Remove the channel and its threads. Files are never touched."""
@@ -159,7 +189,8 @@ class ChannelService:
         def work(conn: Connection) -> tuple[Channel, Channel]:
             old = _found(rows.select_channel(conn, channel_id), channel_id)
             if values:
-                rows.update_channel(conn, channel_id, values)
+                _check_free(conn, old, values.get("dir_path"))
+                rows.update_channel(conn, channel_id, values | _trust_after(conn, old, values))
             return old, _found(rows.select_channel(conn, channel_id), channel_id)
 
         old, new = await self._store.write(work)
@@ -220,11 +251,45 @@ def channel_json(channel: Channel) -> dict[str, Any]:
 
 def _find_or_insert(conn: Connection, fresh: Channel) -> tuple[Channel, bool]:
     found = _find_same(conn, fresh)
-    if found is None and rows.insert_channel(conn, fresh):
-        return fresh, True
+    if found is None:
+        channel, is_new = _insert(conn, fresh)
+        if is_new:
+            return channel, True
     found = found or _find_same(conn, fresh)
     assert found is not None
     return found, False
+
+
+def _insert(conn: Connection, fresh: Channel) -> tuple[Channel, bool]:
+    """Add it, as trusted as its directory is; the flag says whether it was not there yet."""
+    channel = replace(fresh, trusted=rows.is_trusted(conn, fresh.dir_path))
+    return channel, rows.insert_channel(conn, channel)
+
+
+def _set_trust(conn: Connection, channels: Sequence[Channel], trusted: bool) -> Sequence[Channel]:
+    """Those that said otherwise, as they were."""
+    changed = [channel for channel in channels if channel.trusted != trusted]
+    for channel in changed:
+        rows.update_channel(conn, channel.id, {"trusted": trusted})
+    return changed
+
+
+def _check_free(conn: Connection, channel: Channel, directory: str | None) -> None:
+    """A directory has one channel; threads may share it."""
+    if directory is None or channel.parent_id is not None:
+        return
+    other = rows.find_by_directory(conn, directory, channel.platform)
+    if other is not None and other.id != channel.id:
+        raise ConflictError(
+            f"The directory {directory} has a channel, {other.name!r}.",
+            hint="Use that one, or remove it first.",
+        )
+
+
+def _trust_after(conn: Connection, old: Channel, values: dict[str, Any]) -> dict[str, Any]:
+    """The trust of the directory that a channel moves to: what a person has seen is in the old one."""
+    directory = values.get("dir_path", old.dir_path)
+    return {} if directory == old.dir_path else {"trusted": rows.is_trusted(conn, directory)}
 
 
 def _find_same(conn: Connection, fresh: Channel) -> Channel | None:

@@ -60,6 +60,18 @@ def select_directories(conn: Connection) -> Sequence[Channel]:
     return [_to_channel(row) for row in rows]
 
 
+def is_trusted(conn: Connection, dir_path: str | None) -> bool:
+    """Whether a person trusts the directory; nothing is no directory."""
+    query = select(channels.c.id).where(channels.c.dir_path == dir_path, channels.c.trusted)
+    return dir_path is not None and conn.execute(query.limit(1)).first() is not None
+
+
+def select_in(conn: Connection, dir_path: str) -> Sequence[Channel]:
+    """Every channel of a directory, threads too."""
+    query = select(channels).where(channels.c.dir_path == dir_path).order_by(channels.c.id)
+    return [_to_channel(row) for row in conn.execute(query)]
+
+
 def select_below(conn: Connection, channel_id: str) -> list[str]:
     """The channel's id and those of all threads below it."""
     found, newest = [channel_id], [channel_id]

@@ -273,9 +273,8 @@ class ThreadService:
         thread = await self._thread(tree.id)
         if thread is not None and thread.parent_id is not None:
             parent = await self._channels.get(thread.parent_id)
-            # Not trusted: to move a trusted channel would approve what the directory's file says now.
-            values = {"dir_path": parent.dir_path, "worktree": None, "branch": None, "trusted": False}
-            await self._channels.update(thread.id, {**values, "active": False})
+            values = {"dir_path": parent.dir_path, "worktree": None, "branch": None, "active": False}
+            await self._channels.update(thread.id, values)
         return True
 
     async def _view(self, tree: Worktree) -> WorktreeView:

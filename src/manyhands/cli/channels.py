@@ -95,7 +95,8 @@ def delete_channel(session: Session, channel: str) -> None:
 @pass_session
 def trust_channel(session: Session, channel: str, revoke: bool, as_json: bool) -> None:
     """Let the servers of a directory's `.mcp.json` start. CHANNEL is an id, a name or a directory."""
-    found = find_channel(session.api, channel, make=not revoke)
+    found = _any_of_directory(session.api, channel) if revoke else None
+    found = found or find_channel(session.api, channel, make=not revoke)
     changed = session.api.request("PATCH", f"/channels/{segment(found['id'])}", {"trusted": not revoke})
     if as_json:
         print_json(changed)
@@ -204,12 +205,10 @@ def find_channel(api: Api, wanted: str, *, make: bool = False) -> Json:
     """The channel with this id, name or directory; a directory's can be made."""
     found = pages(api, "/channels")
     path = absolute(wanted)
-    real = str(Path(path).resolve())
     same = [
         channel
         for channel in found
-        if channel["id"] == wanted
-        or (channel.get("dir_path") in (path, real) and not channel.get("parent_id"))
+        if channel["id"] == wanted or (_is_in(channel, path) and not channel.get("parent_id"))
     ]
     same = same or [channel for channel in found if channel["name"] == wanted]
     if len(same) > 1:
@@ -220,6 +219,17 @@ def find_channel(api: Api, wanted: str, *, make: bool = False) -> Json:
     if make and Path(path).is_dir():
         return dict(api.request("POST", "/channels", {"dir_path": path}))
     raise NotFoundError(f"There is no channel {wanted}.", hint="`manyhands channels list` shows them all.")
+
+
+def _any_of_directory(api: Api, directory: str) -> Json | None:
+    """A directory's channel, or else a thread: the trust is the directory's, whichever of them says it."""
+    path = absolute(directory)
+    same = [channel for channel in pages(api, "/channels") if _is_in(channel, path)]
+    return min(same, key=lambda channel: channel.get("parent_id") is not None, default=None)
+
+
+def _is_in(channel: Json, path: str) -> bool:
+    return channel.get("dir_path") in (path, str(Path(path).resolve()))
 
 
 def channel_options(function: Function) -> Function:

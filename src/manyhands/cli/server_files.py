@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urlencode
 
 import click
 
@@ -15,7 +16,6 @@ from manyhands.cli.progress import Progress
 from manyhands.cli.session import Session
 from manyhands.cli.terminal import one_line, paint
 from manyhands.cli.text_input import read_text
-from manyhands.errors import NotFoundError
 
 IMPORT_TABLE = (
     Column("NAME"),
@@ -80,16 +80,10 @@ def _import_row(item: Json, *, dry_run: bool) -> Sequence[str]:
 @pass_session
 def export_servers(session: Session, names: Sequence[str], output: str | None) -> None:
     """Print the servers, all or the named ones, as `mcpServers` JSON; secrets stay references."""
-    exported = session.api.request("GET", "/servers/export")
+    chosen = urlencode([("name", name) for name in names])
+    exported = session.api.request("GET", f"/servers/export?{chosen}")
     for remark in exported.pop("notes", ()):
         warn(one_line(remark))
-    if names:
-        servers = exported["mcpServers"]
-        if missing := [name for name in names if name not in servers]:
-            raise NotFoundError(
-                f"There is no server {missing[0]}.", hint="`manyhands servers list` shows them all."
-            )
-        exported = {**exported, "mcpServers": {name: servers[name] for name in names}}
     if output is None:
         print_json(exported)
         return

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from manyhands.errors import ManyhandsError
+from manyhands.errors import ManyhandsError, NotFoundError
 from manyhands.secrets import MASK, SecretStore, has_reference
 from manyhands.servers.config_files import Entry, export_config, read_config_file
 from manyhands.servers.registry import Registry
@@ -79,11 +79,18 @@ class Imports:
             return False
         return True
 
-    def export(self) -> Export:
-        """Every global server as a file that other clients read; secrets are references in it."""
-        servers = [known.server for known in self._registry.of_project(None)]
+    def export(self, names: Sequence[str] = ()) -> Export:
+        """The global servers, all or the named ones, as a file that other clients read.
+
+        Secrets are references in it.
+        """
+        wanted = {known.server.config.name: known.server.config for known in self._registry.of_project(None)}
+        if missing := [name for name in names if name not in wanted]:
+            raise NotFoundError(
+                f"There is no server {missing[0]}.", hint="`manyhands servers list` shows them all."
+            )
         notes: list[str] = []
-        configs = [self._without_secrets(server.config, notes) for server in servers]
+        configs = [self._without_secrets(wanted[name], notes) for name in dict.fromkeys(names or wanted)]
         return Export(export_config(configs), tuple(notes))
 
     def _without_secrets(self, config: ServerConfig, notes: list[str]) -> ServerConfig:

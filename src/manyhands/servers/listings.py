@@ -78,7 +78,7 @@ def why_not_offered(known: Known, situation: Situation) -> str | None:
     if not situation.trusted:
         return (
             f"server {name} comes from {server.project}/.mcp.json, which is not trusted as it is now;"
-            " look at it and approve it in the inbox"
+            f" look at it, then run `manyhands channels trust {quote(server.project or '')}`"
         )
     if situation.shadowed:
         return f"the project's own server {name} takes its place in this channel"

@@ -1,15 +1,16 @@
 """Servers of projects: kept in step with their `.mcp.json`, started only as a person has approved them.
 
 An approval is for an entry as it was shown: `approved_hash` remembers it, and an entry that says something
-else asks anew. The directory's trust, given once, approves what its file says at that moment.
+else asks anew. The directory's trust approves what its file says at that moment, and no approval outlives it.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 import anyio
@@ -43,9 +44,11 @@ class Channels(Protocol):
 
     def observe(self, observer: Callable[[Channel | None, Channel | None], None]) -> None: ...
 
+    def observe_trust(self, observer: Callable[[str, bool], None]) -> None: ...
+
     async def with_directories(self) -> Sequence[Channel]: ...
 
-    async def trust(self, channel_id: str, trusted: bool) -> Channel: ...
+    async def mark_trusted(self, directory: str) -> None: ...
 
 
 class Connecting(Protocol):
@@ -119,18 +122,19 @@ class ProjectServers:
         """Follow files and channels, for ever."""
         if self._channels is None:
             return
-        send, receive = anyio.create_memory_object_stream[tuple[Channel | None, Channel | None]](_QUEUE)
+        send, receive = anyio.create_memory_object_stream[Callable[[], Awaitable[object]]](_QUEUE)
 
-        def observer(old: Channel | None, new: Channel | None) -> None:
+        def follow(step: Callable[..., Awaitable[object]], *told: object) -> None:
             with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-                send.send_nowait((old, new))
+                send.send_nowait(partial(step, *told))
 
-        self._channels.observe(observer)
+        self._channels.observe(partial(follow, self._channel_changed))
+        self._channels.observe_trust(partial(follow, self._trust_said))
         async with anyio.create_task_group() as tasks, send, receive:
             tasks.start_soon(self._watch.run, self._files_changed)
             await self._carefully(self._follow_directories())
-            async for old, new in receive:
-                await self._carefully(self._channel_changed(old, new))
+            async for step in receive:
+                await self._carefully(step())
 
     async def sync(self, directory: str) -> Project:
         """Read the file and bring servers and connections in step; only what changed is touched."""
@@ -189,31 +193,31 @@ class ProjectServers:
 
     async def _follow_directories(self) -> None:
         """At start: read every channel's file and connect what was approved before."""
-        for directory in await self._directories():
+        directories = await self._directories()
+        await self._forget_untrusted(directories)
+        for directory in sorted(directories):
             await self._carefully(self.sync(directory))
 
-    async def _directories(self) -> list[str]:
+    async def _directories(self) -> Mapping[str, bool]:
+        """The directories of all channels, which are watched from now on, and whether they are trusted."""
         assert self._channels is not None
-        found = {channel.dir_path for channel in await self._channels.with_directories()}
-        directories = sorted(path for path in found if path is not None)
-        self._watch.watch(set(directories))
-        return directories
+        found: dict[str, bool] = {}
+        for channel in await self._channels.with_directories():
+            if channel.dir_path is not None:
+                found[channel.dir_path] = channel.trusted or found.get(channel.dir_path, False)
+        self._watch.watch(set(found))
+        return found
 
     async def _channel_changed(self, old: Channel | None, new: Channel | None) -> None:
+        """What a channel is trusted with stays where it was: no change of a channel approves anything."""
         before = old.dir_path if old else None
         after = new.dir_path if new else None
         directories = await self._directories()
-        if before is not None and before != after and before not in directories:
-            await self._leave(before, after)
-        if new is None or after is None:
-            return
-        if after not in self._projects:
+        for left in sorted({*self._projects} - {*directories}):  # its own, and those of threads below it
+            await self._leave(left, after if left == before else None)
+        await self._forget_untrusted(directories)
+        if after is not None and after in directories and after not in self._projects:
             await self.sync(after)
-        # A channel that is made trusted is a thread of a trusted one: nobody has looked at the file now.
-        if new.trusted and old is not None and not (old.trusted and before == after):
-            await self.approve(after)
-        elif old is not None and old.trusted and not new.trusted:
-            await self.revoke(after)
 
     async def _leave(self, directory: str, moved_to: str | None) -> None:
         if self._connecting is not None:
@@ -221,23 +225,51 @@ class ProjectServers:
         self._take_back_question(directory)
         self._projects.pop(directory, None)
         self.changes += 1
-        for known in self._registry.of_project(directory):
-            await self._disconnect(known)
+        await self._forget_approvals(self._registry.of_project(directory))
 
     # --- trust
 
-    async def approve(self, directory: str) -> None:
-        """A person trusts what the directory's file says now."""
+    async def approve(self, directory: str, entries: Iterable[ProjectEntry] | None = None) -> None:
+        """A person trusts these entries of a directory's file; without them, all that it says now."""
+        if self._channels is not None:  # first, since no approval holds where no channel shows the trust
+            await self._channels.mark_trusted(directory)
+        await self._approve(
+            directory, self.project(directory).entries.values() if entries is None else entries
+        )
+
+    async def _approve(self, directory: str, entries: Iterable[ProjectEntry]) -> None:
         self._take_back_question(directory)
-        for name, entry in self.project(directory).entries.items():
-            known = self._registry.by_name(name, directory)
+        for entry in entries:
+            known = self._registry.by_name(entry.config.name, directory)
             if known is not None and known.server.approved_hash != entry.hash:
                 await self._registry.set(known.server.id, approved_hash=entry.hash)
         await self._connect_trusted(directory)
+        self._ask_if_needed(directory)
 
     async def revoke(self, directory: str) -> None:
-        """A person no longer trusts the directory."""
-        for known in self._registry.of_project(directory):
+        """A person no longer trusts the directory, and is not asked at once about what they turn down."""
+        self._take_back_question(directory)
+        async with self._busy:
+            await self._forget_approvals(self._registry.of_project(directory))
+            self._asked[directory] = _hashes(self._unapproved(directory))
+
+    async def _trust_said(self, directory: str, trusted: bool) -> None:
+        """A person spoke about the directory as it is now, whatever was true before."""
+        if not trusted:
+            await self.revoke(directory)
+        elif (await self._directories()).get(directory):  # nobody has taken it back meanwhile
+            project = await self.sync(directory)
+            await self._approve(directory, project.entries.values())
+
+    async def _forget_untrusted(self, directories: Mapping[str, bool]) -> None:
+        """No approval holds in a directory that no channel shows as trusted."""
+        approved = [known for known in self._registry.all() if known.server.approved_hash is not None]
+        await self._forget_approvals(
+            known for known in approved if not directories.get(known.server.project or "")
+        )
+
+    async def _forget_approvals(self, servers: Iterable[Known]) -> None:
+        for known in servers:
             await self._registry.set(known.server.id, approved_hash=None)
             await self._disconnect(known)
 
@@ -249,7 +281,7 @@ class ProjectServers:
     def _ask_if_needed(self, directory: str) -> None:
         """One question for all entries of a directory that nobody has approved as they are."""
         wanted = self._unapproved(directory)
-        hashes = frozenset(entry.hash for _, entry in wanted)
+        hashes = _hashes(wanted)
         if self._asked.get(directory, frozenset()) == hashes:
             return
         self._take_back_question(directory)
@@ -293,14 +325,7 @@ class ProjectServers:
         answer = await asking(question)
         self._questions.pop(directory, None)
         if answer.approved:
-            await self._approved(directory)
-
-    async def _approved(self, directory: str) -> None:
-        await self.approve(directory)
-        if self._channels is not None:
-            for channel in await self._channels.with_directories():
-                if channel.dir_path == directory and not channel.trusted:
-                    await self._channels.trust(channel.id, True)
+            await self.approve(directory, [entry for _, entry in wanted])
 
     def _take_back_question(self, directory: str) -> None:
         self._asked.pop(directory, None)
@@ -325,6 +350,10 @@ class ProjectServers:
     async def _disconnect(self, known: Known) -> None:
         if self._connecting is not None:
             await self._connecting.disconnect(known.server.id)
+
+
+def _hashes(wanted: Iterable[tuple[Known, ProjectEntry]]) -> frozenset[str]:
+    return frozenset(entry.hash for _, entry in wanted)
 
 
 def _key(entry: ProjectEntry) -> str:

@@ -12,19 +12,24 @@ from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar, cast
 
+from sqlalchemy import Connection
+
 from manyhands.clock import Clock
 from manyhands.errors import NotFoundError
 from manyhands.servers import store as rows
 from manyhands.servers.changes import Changes, tool_changes
 from manyhands.servers.config_secrets import mask_literals
-from manyhands.servers.naming import ToolNames
+from manyhands.servers.naming import ToolNames, name_key, tool_prefix
 from manyhands.servers.pins import pinned_part
-from manyhands.servers.types import Catalogue, Server, ServerConfig, ServerTool, ToolPreference
+from manyhands.servers.types import Catalogue, NameChange, Server, ServerConfig, ServerTool, ToolPreference
 from manyhands.store.engine import Store
 
 T = TypeVar("T")
 
 DEFAULT_POLICY = "default"
+
+Follow = Callable[[Connection, NameChange], None]
+"""Lets what is kept by a server's name follow it, in the transaction that changes or removes the server."""
 
 
 class Known:
@@ -70,11 +75,19 @@ class Known:
 
 
 class Registry:
-    """All of them."""
+    """All of them. `renamed` is told when one has got another name, `follow` while its name changes."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        follow: Follow | None = None,
+        renamed: Callable[[NameChange], None] = lambda change: None,
+    ) -> None:
         self._store = store
         self._clock = clock
+        self._follow = follow
+        self._renamed = renamed
         self._known: dict[int, Known] = {}
         self._by_project: dict[str | None, list[Known]] = {}
         self.changes = 0
@@ -135,8 +148,17 @@ class Registry:
 
     async def change(self, server_id: int, config: ServerConfig) -> Known:
         written, now = _may_be_written(config, self.get(server_id).server.project), self._clock.now()
-        server = await self._store.write(lambda conn: rows.update_server(conn, server_id, written, now))
+        renaming = self._name_change(server_id, config.name)
+
+        def work(conn: Connection) -> Server | None:
+            server = rows.update_server(conn, server_id, written, now)
+            self._follow_name(conn, renaming)
+            return server
+
+        server = await self._store.write(work)
         known = self._replaced(server_id, server and replace(server, config=config))
+        if renaming is not None:  # at once: nobody may call under the new name by the old rules
+            self._renamed(renaming)
         known.catalogue = replace(known.catalogue, wants_roots=False)  # which no listing shows
         return known
 
@@ -149,8 +171,35 @@ class Registry:
         return self._replaced(server_id, server and replace(server, config=config))
 
     async def remove(self, server_id: int) -> None:
-        await self._store.write(lambda conn: rows.delete_server(conn, server_id))
+        removal = self._name_change(server_id, None)
+
+        def work(conn: Connection) -> None:
+            self._follow_name(conn, removal)
+            rows.delete_server(conn, server_id)
+
+        await self._store.write(work)
         self._forget(server_id)
+
+    def _follow_name(self, conn: Connection, change: NameChange | None) -> None:
+        if change is not None and self._follow is not None:
+            self._follow(conn, change)
+
+    def _name_change(self, server_id: int, after: str | None) -> NameChange | None:
+        """What becomes of a server's name; nothing if it stays, or nobody has it."""
+        known = self._known.get(server_id)
+        if known is None or known.server.config.name == after:
+            return None
+        server, key = known.server, name_key(known.server.safe_name)
+        others = [other.server for other in self._known.values() if other is not known]
+        return NameChange(
+            server.id,
+            server.config.name,
+            after,
+            tool_prefix(server.safe_name),
+            {known.names.shown(tool, "name"): tool for tool in known.tools},
+            server.project,
+            shared=any(name_key(other.safe_name) == key for other in others),
+        )
 
     def _replaced(self, server_id: int, server: Server | None) -> Known:
         if server is None:

@@ -29,7 +29,7 @@ from manyhands.servers.error_output import ErrorOutputs
 from manyhands.servers.imports import Imports
 from manyhands.servers.naming import prompt_commands
 from manyhands.servers.project_servers import Channels, ProjectServers
-from manyhands.servers.registry import DEFAULT_POLICY, Known, Registry
+from manyhands.servers.registry import DEFAULT_POLICY, Follow, Known, Registry
 from manyhands.servers.saving import Saving, needs_reconnect, written_over
 from manyhands.servers.shelf import ToolShelf
 from manyhands.servers.sign_in import LoginStart, SignIn
@@ -38,6 +38,7 @@ from manyhands.servers.targets import Targets
 from manyhands.servers.types import (
     Catalogue,
     ChannelNotice,
+    NameChange,
     Server,
     ServerConfig,
     ServerStatus,
@@ -80,13 +81,14 @@ class ServerService:
         channels: Channels | None = None,
         guardian: Guardian | None = None,
         sampler: Sampler | None = None,
+        follow_name: Follow | None = None,
     ) -> None:
         self._tasks = tasks
         self._clock = clock
         self._secrets = secrets
         self._sign_in = sign_in
         sign_in.ended = self._tell_of_sign_in
-        self._registry = Registry(store, clock)
+        self._registry = Registry(store, clock, follow_name, self._tell_of_name)
         self._bus = bus
         self._targets = Targets(secrets, sign_in, guardian)
         heard = ErrorOutputs(bus, secrets.redactor)
@@ -242,9 +244,9 @@ class ServerService:
         """Take over the servers of another client's file, or one entry; they connect in the background."""
         return await self._imports.take(content, source, name=name, trust=trust, dry_run=dry_run)
 
-    async def export(self) -> Export:
-        """The global servers as a file that other clients read, without secrets."""
-        return self._imports.export()
+    async def export(self, names: Sequence[str] = ()) -> Export:
+        """The global servers, all or the named ones, as a file that other clients read, without secrets."""
+        return self._imports.export(names)
 
     # --- connecting
 
@@ -455,6 +457,10 @@ class ServerService:
         """A person decided something about a server, or about one of its tools."""
         about = {} if tool is None else {"tool": tool}
         self._bus.publish("mcp.updated", {"server_id": server_id, **about})
+
+    def _tell_of_name(self, change: NameChange) -> None:
+        names = {"before": change.before, "name": change.after}
+        self._bus.publish("mcp.renamed", {"server_id": change.server_id, **names})
 
     def _tell_of_sign_in(self, server_id: int, error: ManyhandsError | None) -> None:
         """To whoever started it, who may wait in another window, or on another machine."""

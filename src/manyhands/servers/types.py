@@ -44,6 +44,11 @@ class ServerConfig:
     channel_push: str | None = None
     """The channel into which a person lets it push messages, and where it may answer for them."""
 
+    @property
+    def has_authorization(self) -> bool:
+        """Whether it has a header that takes the place of a sign-in."""
+        return any(name.lower() == "authorization" for name in self.headers)
+
 
 @dataclass(frozen=True, slots=True)
 class Server:
@@ -61,6 +66,23 @@ class Server:
     approved_hash: str | None
     created_at: datetime
     updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class NameChange:
+    """A server gets another name, or is gone and leaves its name to others.
+
+    `prefix`: how the full names of its tools began; `shown`: its tools by those names.
+    `shared`: a project's server has a global one's old name, too.
+    """
+
+    server_id: int
+    before: str
+    after: str | None
+    prefix: str
+    shown: Mapping[str, str] = field(default_factory=dict)
+    project: str | None = None
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)

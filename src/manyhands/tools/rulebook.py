@@ -12,11 +12,10 @@ import anyio
 
 from manyhands.clock import Clock
 from manyhands.errors import InvalidError, NotFoundError
-from manyhands.events import EventBus
+from manyhands.events import Event, EventBus
 from manyhands.ids import new_id
 from manyhands.store.engine import Store
 from manyhands.tools import rules_store as rows
-from manyhands.tools.patterns import exactly
 from manyhands.tools.policy import Policy, Rule
 
 
@@ -29,7 +28,9 @@ class Rulebook:
         self._clock = clock
         self._session = new_id("session")
         self._policy: Policy | None = None
+        self._name_changes = 0
         self._changing = anyio.Lock()
+        bus.observe(self._follow_names, "mcp.renamed", "mcp.removed")
 
     def session_of(self, channel_id: str | None) -> str:
         return f"{self._session}/{channel_id or ''}"
@@ -42,11 +43,19 @@ class Rulebook:
 
     async def policy(self) -> Policy:
         """The rules, ready to be asked; read from the database once."""
-        if self._policy is None:
+        while self._policy is None:
             async with self._changing:
                 if self._policy is None:
-                    self._policy = Policy(await self._store.read(rows.select_rules))
+                    changes = self._name_changes
+                    found = Policy(await self._store.read(rows.select_rules))
+                    if changes == self._name_changes:
+                        self._policy = found
         return self._policy
+
+    def _follow_names(self, _: Event) -> None:
+        """A server has another name, or is gone; its rules were changed in the same transaction."""
+        self._name_changes += 1
+        self._policy = None
 
     async def rules(self) -> Sequence[Rule]:
         """Newest first."""
@@ -60,33 +69,27 @@ class Rulebook:
             )
         for name, pattern in rule.arguments.items():
             _check_pattern(name, pattern)
-        policy = await self.policy()
+        await self.policy()
         added = replace(rule, id=new_id("rule"), created_at=self._clock.now())
         async with self._changing:
             await self._store.write(lambda conn: rows.insert_rule(conn, added))
-            self._policy = Policy([*(self._policy or policy).rules, added])
+            if self._policy is not None:
+                self._policy = Policy([*self._policy.rules, added])
         self._bus.publish(
             "rule.added", {"id": added.id, "rule": added.describe()}, channel_id=added.channel_id
         )
         return added
 
     async def remove(self, rule_id: str) -> None:
-        policy = await self.policy()
+        await self.policy()
         async with self._changing:
             if not await self._store.write(lambda conn: rows.delete_rule(conn, rule_id)):
                 raise NotFoundError(
                     f"There is no rule {rule_id!r}.", hint="`manyhands tools rules list` shows them all."
                 )
-            self._policy = Policy(rule for rule in (self._policy or policy).rules if rule.id != rule_id)
+            if self._policy is not None:
+                self._policy = Policy(rule for rule in self._policy.rules if rule.id != rule_id)
         self._bus.publish("rule.removed", {"id": rule_id})
-
-    async def forget_server(self, server: str, project: str | None = None) -> None:
-        """Drop what was allowed for a server that is gone: another one may get its name."""
-        await self.policy()
-        async with self._changing:
-            name = exactly(server)
-            await self._store.write(lambda conn: rows.delete_server_rules(conn, name, project))
-            self._policy = Policy(await self._store.read(rows.select_rules))
 
 
 def _check_pattern(name: str, pattern: object) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, insert, select
+from sqlalchemy import Connection, Row, delete, insert, select, update
 
+from manyhands.ids import new_id
+from manyhands.servers.types import NameChange
 from manyhands.store.tables import rules as table
 from manyhands.tools.policy import Rule
+from manyhands.tools.rule_names import followed
 from manyhands.tools.types import Effect
 
 
@@ -42,10 +46,20 @@ def delete_session_rules(conn: Connection) -> int:
     return conn.execute(delete(table).where(table.c.session_id.is_not(None))).rowcount
 
 
-def delete_server_rules(conn: Connection, server: str, project: str | None) -> int:
-    """The allow rules that mean exactly this server: another one may get its name."""
-    mine = delete(table).where(table.c.server == server, table.c.effect == Effect.ALLOW.value)
-    return conn.execute(mine.where(table.c.project.is_not_distinct_from(project))).rowcount
+def follow_name(conn: Connection, change: NameChange) -> None:
+    """Let the rules that mean a server follow its name, those of a session too.
+
+    What restricts a project's server of the old name as well stays there, and is added for the new one.
+    """
+    for rule in select_rules(conn):
+        moved = followed(rule, change)
+        if moved is None:
+            delete_rule(conn, rule.id)
+        elif moved != rule and change.shared and rule.effect is not Effect.ALLOW:
+            insert_rule(conn, replace(moved, id=new_id("rule")))
+        elif moved != rule:
+            mine = update(table).where(table.c.id == rule.id)
+            conn.execute(mine.values(server=moved.server, tool=moved.tool))
 
 
 def _rule(row: Row[Any]) -> Rule:

@@ -31,7 +31,7 @@ from manyhands.tools.call_stats import CallStats, make_span, select_stats
 from manyhands.tools.calls import CallPipeline
 from manyhands.tools.catalogue import ToolCatalogue
 from manyhands.tools.channels import ChannelMemory, ChannelSource
-from manyhands.tools.explain import explain_tool, explain_unknown
+from manyhands.tools.explain import explain_tool, explain_unknown, find_meant
 from manyhands.tools.finder import ToolFinder
 from manyhands.tools.native.run_command import MountsOf, no_mounts
 from manyhands.tools.native.toolbox import native_tools
@@ -153,17 +153,26 @@ class ToolService:
         return None if found is None else found.listing
 
     async def why(self, name: str, channel: Channel | None = None) -> dict[str, Any]:
-        """Everything that decides about a tool."""
+        """Everything that decides about a tool: as the list shows it, and as a call meets it."""
+        listings = await self.list(channel)
         found = await self._catalogue.find(name, channel)
+        if found is None and (meant := find_meant(name, listings)) is not None:
+            found = await self._catalogue.find(meant.definition.full_name, channel)
         if found is None:
             return explain_unknown(name, [*await self._finder.similar(name, channel)])
+        own = found.listing
+        listed = next((one for one in listings if one.definition.full_name == own.definition.full_name), own)
+        obstacle = self._catalogue.obstacle(found)
+        facts = self._pipeline.facts(found, {}, await self._context_in(channel))
         policy = await self._rulebook.policy()
-        context = CallContext(
-            channel_id=channel.id if channel else None, directory=channel.dir_path if channel else None
-        )
-        decision = policy.decide(self._pipeline.facts(found, {}, context))
-        denial = policy.denial(found.listing.definition, context.channel_id)
-        return explain_tool(found, decision, denial.reason if denial else None)
+        return explain_tool(found, listed, policy, facts, None if obstacle is None else str(obstacle))
+
+    async def _context_in(self, channel: Channel | None) -> CallContext:
+        """That of a call in a channel, made on somebody's behalf."""
+        if channel is None:
+            return CallContext()
+        above = await self._channels.above(channel)
+        return CallContext(channel_id=channel.id, directory=channel.dir_path, above=above)
 
     async def asks(self, name: str, context: CallContext) -> bool:
         """Whether a person would be asked before it runs."""
@@ -241,10 +250,6 @@ class ToolService:
     async def remove_rule(self, rule_id: str) -> None:
         await self._rulebook.remove(rule_id)
         await self._permission.reconsider()
-
-    async def forget_server(self, name: str, project: str | None = None) -> None:
-        """After a server was removed: another one of its name is not allowed what it was."""
-        await self._rulebook.forget_server(name, project)
 
     # --- the log
 
