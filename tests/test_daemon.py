@@ -5,13 +5,15 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,16 +47,15 @@ class Daemon:
     url: str
     token: str
 
-    def request(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+    def ask(self, method: str, path: str, body: Any = None) -> http.client.HTTPConnection:
+        """Without waiting for the answer."""
         connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=SOON_S)
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        try:
-            connection.request(method, f"/api{path}", None if body is None else json.dumps(body), headers)
-            response = connection.getresponse()
-            content = response.read()
-            return response.status, json.loads(content) if content else None
-        finally:
-            connection.close()
+        connection.request(method, f"/api{path}", None if body is None else json.dumps(body), headers)
+        return connection
+
+    def request(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+        return answer_of(self.ask(method, path, body))
 
     def get(self, path: str) -> Any:
         status, answer = self.request("GET", path)
@@ -69,6 +70,22 @@ class Daemon:
 Start = Callable[..., Daemon]
 
 
+def answer_of(connection: http.client.HTTPConnection) -> tuple[int, Any]:
+    with closing(connection):
+        response = connection.getresponse()
+        content = response.read()
+        return response.status, json.loads(content) if content else None
+
+
+def ready(process: subprocess.Popen[str], home: Home) -> Daemon:
+    """What it is once it has said so."""
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line.startswith("ready: "), line + (process.stderr.read() if process.stderr else "")
+    url, _, token = line.removeprefix("ready: ").strip().partition("/?token=")
+    return Daemon(process, home, url, token)
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     return Home(tmp_path / "home")
@@ -80,12 +97,7 @@ def start(home: Home) -> Iterator[Start]:
     with ExitStack() as stack:
 
         def begin(**options: Any) -> Daemon:
-            process = stack.enter_context(running(home, **options))
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            assert line.startswith("ready: "), line + (process.stderr.read() if process.stderr else "")
-            url, _, token = line.removeprefix("ready: ").strip().partition("/?token=")
-            return Daemon(process, home, url, token)
+            return ready(stack.enter_context(running(home, **options)), home)
 
         yield begin
 
@@ -278,6 +290,15 @@ def test_a_host_that_others_can_reach_must_be_meant(home: Home, start: Start) ->
     assert "warning: the hub can be reached from other machines" in daemon.process.stderr.read()
 
 
+def test_a_home_that_others_can_write_is_warned_of(home: Home, start: Start) -> None:
+    home.create()
+    home.path.chmod(0o777)
+    daemon = start()
+    daemon.end()
+    assert daemon.process.stderr is not None
+    assert f"warning: {home.path} can be written by others" in daemon.process.stderr.read()
+
+
 def test_a_database_that_cannot_be_used_ends_it_before_it_says_that_it_is_ready(home: Home) -> None:
     home.create()
     home.database_file.write_text("this is no database")
@@ -286,6 +307,43 @@ def test_a_database_that_cannot_be_used_ends_it_before_it_says_that_it_is_ready(
     assert process.returncode != 0
     assert "ready" not in out
     assert "cannot be used" in err.splitlines()[-1]  # the error itself and no group that holds it
+
+
+def test_whoever_asks_while_it_fails_to_open_is_told_why(home: Home, sqlite_template: Path) -> None:
+    home.create()
+    shutil.copy(sqlite_template, home.database_file)
+    with closing(sqlite3.connect(home.database_file, isolation_level=None)) as database:
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("BEGIN IMMEDIATE")  # for which the hub waits
+        with running(home) as process:
+            daemon = ready(process, home)
+            asked = daemon.ask("GET", "/servers")
+            assert daemon.get("/health")["status"] == "starting"
+            database.execute("DROP TABLE meta")
+            database.execute("COMMIT")
+            status, problem = answer_of(asked)
+            _, err = process.communicate(timeout=SOON_S)
+    assert (status, problem["code"]) == (503, "unavailable")
+    assert "cannot be used: no such table" in problem["detail"]
+    assert "Check the file" in problem["hint"]
+    assert process.returncode != 0
+    assert "cannot be used: no such table" in err.splitlines()[-1]
+    assert "ASGI" not in err
+
+
+def test_whoever_waits_for_a_server_to_connect_when_it_stops_is_told_so(start: Start, home: Home) -> None:
+    daemon = start()
+    daemon.get("/status")
+    hung = {"name": "hung", "command": sys.executable, "args": ["-c", "import sys; sys.stdin.read()"]}
+    asked = daemon.ask("POST", "/servers", hung)
+    until(lambda: [one for one in daemon.get("/servers")["items"] if one["status"] == "connecting"])
+    assert daemon.end() == 0
+    status, problem = answer_of(asked)
+    assert (status, problem["code"], problem["detail"]) == (503, "unavailable", "The hub is shutting down.")
+    assert daemon.process.stderr is not None
+    logged = daemon.process.stderr.read() + (home.logs / "manyhands.log").read_text()
+    assert "Traceback" not in logged
+    assert "ASGI" not in logged
 
 
 @pytest.mark.requirement("L28")

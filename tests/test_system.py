@@ -16,6 +16,7 @@ from manyhands.errors import ConflictError
 from manyhands.system import (
     HomeLock,
     child_environment,
+    exposure,
     is_private,
     kill_tree,
     memory_of_trees,
@@ -106,6 +107,19 @@ def test_a_private_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == "new €"
     assert is_private(path)
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_how_others_get_at_a_file_is_told_the_worst_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = []
+    for mode in (0o700, 0o750, 0o701, 0o720, 0o777):
+        tmp_path.chmod(mode)
+        told.append(exposure(tmp_path))
+    read, written = "can be read by others", "can be written by others"
+    assert told == [None, read, read, written, written]
+    monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    assert exposure(tmp_path) == "belongs to another user"
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:

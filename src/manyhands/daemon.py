@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import gc
 import ipaddress
-import json
 import logging
 import os
 import signal
@@ -23,9 +22,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from manyhands import __version__
-from manyhands.errors import ConflictError, InvalidError, NotAllowedError, innermost
+from manyhands.errors import (
+    ConflictError,
+    InvalidError,
+    ManyhandsError,
+    NotAllowedError,
+    UnavailableError,
+    innermost,
+)
 from manyhands.home import Home, read_bootstrap
-from manyhands.system import HomeLock
+from manyhands.system import HomeLock, exposure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -37,7 +43,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CALLS_GRACE_S = 5.0
-HTTP_GRACE_S = 5
+ANSWERS_GRACE_S = 5.0
+HTTP_GRACE_S = 8  # longer, for those who are told then
 BACKLOG = 512
 FORCED = 130
 SOCKET_NAME = "api.sock"
@@ -67,6 +74,7 @@ def run_daemon(
 ) -> int:
     """Serve until a signal or the API ends it; the answer is the exit code."""
     bootstrap = read_bootstrap(home)
+    _check_home(home)
     chosen = host or bootstrap.host
     options = Options(
         home,
@@ -96,6 +104,17 @@ def _run(options: Options, lock: HomeLock, listeners: list[socket.socket]) -> in
         except ExceptionGroup as group:  # of the daemon's tasks; what ended it says what to do
             raise innermost(group) from group
     return 0
+
+
+def _check_home(home: Home) -> None:
+    """Whoever can change it can say which programs run, and read every secret."""
+    found = exposure(home.path) if home.path.exists() else None
+    if found in ("belongs to another user", "can be written by others"):
+        print(
+            f"warning: {home.path} {found}, who can then run programs as you. `manyhands doctor` says how to"
+            " mend it.",
+            file=sys.stderr,
+        )
 
 
 # --- the address
@@ -221,13 +240,16 @@ class _Daemon:
     ) -> None:
         import anyio
 
+        from manyhands.api.waiting import Waiting
+
         self._options = options
         self._lock = lock
         self._listeners = listeners
         self._redactor = redactor
         self._url = _url(listeners[0])
         self._stop = anyio.Event()
-        self._later = _Later()
+        self._waiting = Waiting()
+        self._app: Any = None
 
     async def run(self) -> None:
         """Listen, open the hub, bring in the ways in, and close in bounded steps."""
@@ -236,17 +258,32 @@ class _Daemon:
         from manyhands.api.serving import HttpServer
         from manyhands.store.schema import looks_current
 
-        server = HttpServer(self._later, HTTP_GRACE_S)
+        server = HttpServer(self._waiting, HTTP_GRACE_S)
         with _signals(self._stop.set):
             async with anyio.create_task_group() as group:
                 group.start_soon(server.serve_on, *self._listeners)
                 await server.listening.wait()
                 if well := looks_current(self._options.database_url):
                     self._announce()
-                async with await anyio.to_thread.run_sync(self._make_hub) as hub:
-                    if not well:
-                        self._announce()
-                    await self._serve(hub, server)
+                try:
+                    async with await anyio.to_thread.run_sync(self._make_hub) as hub:
+                        if not well:
+                            self._announce()
+                        await self._serve(hub, server)
+                except Exception as error:  # border: whoever has asked already is told why it ends
+                    self._refuse(error)
+                    await _stop(server)
+                    raise
+
+    def _refuse(self, error: Exception) -> None:
+        from manyhands.api.security import Gate
+        from manyhands.api.waiting import refusing
+
+        if self._app is not None:
+            self._waiting.send_home()
+            return
+        app = refusing(_why_not(error))
+        self._waiting.serve(Gate(app, token=self._options.home.token(), hosts=self._options.hosts))
 
     def _make_hub(self) -> Hub:
         from manyhands.hub import Hub
@@ -271,9 +308,13 @@ class _Daemon:
             await self._stop.wait()
             log.info("stopping; a second signal ends it at once")
             bringing.cancel_scope.cancel()
-        await _send_home(self._later.app)
-        server.stop()
-        await server.stopped.wait()
+        if self._app is not None:
+            await _send_home(self._app)
+            server.stop()
+            with anyio.move_on_after(ANSWERS_GRACE_S):
+                await server.stopped.wait()
+        self._waiting.send_home()
+        await _stop(server)
 
     def _announce(self) -> None:
         address = f"{self._url}/?token={self._options.home.token()}"
@@ -302,7 +343,8 @@ class _Daemon:
 
         app = await anyio.to_thread.run_sync(build)
         await self._serve_playgrounds(hub)
-        self._later.serve(app)
+        self._app = app
+        self._waiting.serve(app)
         hub.start_servers()
         await hub.keep(hub.memory.run)
         for module in ("manyhands.servers.connection", "manyhands.mcp_server.server"):
@@ -324,38 +366,21 @@ class _Daemon:
             log.warning("playgrounds cannot be served: %s", error)
 
 
-class _Later:
-    """An ASGI app that is not there yet: whoever comes before it waits, and health says that it starts."""
-
-    def __init__(self) -> None:
-        import anyio
-
-        self.app: Any = None
-        self._there = anyio.Event()
-
-    def serve(self, app: Any) -> None:
-        self.app = app
-        self._there.set()
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if self.app is None and scope["type"] == "http" and scope["path"] == "/api/health":
-            await _say_starting(send)
-            return
-        await self._there.wait()
-        await self.app(scope, receive, send)
+def _why_not(error: Exception) -> UnavailableError:
+    """Why a hub could not be opened, for those who wait for it."""
+    cause = innermost(error)
+    if isinstance(cause, ManyhandsError):
+        return UnavailableError(cause.message, hint=cause.hint)
+    return UnavailableError("The hub does not start.", hint="What the daemon printed, and its log, say why.")
 
 
-async def _say_starting(send: Any) -> None:
-    headers = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
-    body = {"status": "starting", "name": "manyhands", "version": __version__}
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": json.dumps(body).encode()})
+async def _stop(server: HttpServer) -> None:
+    server.stop()
+    await server.stopped.wait()
 
 
 async def _send_home(app: Any) -> None:
     """End what listens for ever, and let calls that are nearly done finish."""
-    if app is None:
-        return
     import anyio
 
     crowds = app.state.crowds

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, BinaryIO, Self
+from typing import IO, BinaryIO, Literal, Self
 
 from manyhands.errors import ConflictError, UnavailableError
 from manyhands.guardian import kill_processes, marked_processes, processes_of, read_process
@@ -117,12 +117,24 @@ def _sync_directory(path: Path) -> None:
         os.close(descriptor)
 
 
+Exposure = Literal["belongs to another user", "can be written by others", "can be read by others"]
+
+
+def exposure(path: Path) -> Exposure | None:
+    """How others get at what should be ours alone, the worst first."""
+    if sys.platform == "win32":
+        return None
+    facts = path.stat()
+    if facts.st_uid != os.geteuid():
+        return "belongs to another user"
+    if facts.st_mode & 0o022:
+        return "can be written by others"
+    return "can be read by others" if facts.st_mode & 0o077 else None
+
+
 def is_private(path: Path) -> bool:
     """Whether only its owner can read or change it, and the owner is us."""
-    if sys.platform == "win32":
-        return True
-    facts = path.stat()
-    return facts.st_mode & 0o077 == 0 and facts.st_uid == os.geteuid()
+    return exposure(path) is None
 
 
 @dataclass(frozen=True, slots=True)

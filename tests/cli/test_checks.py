@@ -61,6 +61,31 @@ def test_a_token_that_others_can_read_is_broken_and_says_how_to_mend_it(home: Ho
     assert finding.fix == f"chmod go= {home.token_file}"
 
 
+def test_a_home_that_others_can_write_is_told_as_such(home: Home) -> None:
+    home.path.chmod(0o777)
+    (finding,) = check_home(home)
+    assert (finding.verdict, finding.text) == ("broken", f"{home.path} can be written by others")
+    assert finding.fix == f"chmod go= {home.path}"
+
+
+def test_a_home_of_another_user_is_told_as_such(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: home.path.stat().st_uid + 1)
+    (finding,) = check_home(home)
+    assert f"{home.path} belongs to another user" in finding.text
+    both = f"{home.path} {home.token_file}"
+    assert finding.fix == f"sudo chown $(id -u) {both} && chmod go= {both}"
+
+
+@pytest.mark.parametrize(("another", "fix"), [(0, "chmod u+rwx"), (1, "sudo chown $(id -u)")])
+def test_a_home_that_cannot_be_written_says_what_its_owner_has_to_do(
+    home: Home, monkeypatch: pytest.MonkeyPatch, another: int, fix: str
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # which a superuser never sees
+    monkeypatch.setattr(os, "geteuid", lambda: home.path.stat().st_uid + another)
+    (finding,) = check_home(home)
+    assert (finding.verdict, finding.fix) == ("broken", f"{fix} {home.path}")
+
+
 def test_a_bad_config_file_is_told(home: Home) -> None:
     home.config_file.write_text("prot = 1\n")
     found = {finding.subject: finding for finding in check_home(home)}

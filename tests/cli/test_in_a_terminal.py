@@ -43,11 +43,25 @@ def test_colour_can_be_refused(served: CommandLine) -> None:
     assert "connected" in opened.seen
 
 
-@pytest.mark.parametrize("columns", [60, 80, 140])
+@pytest.mark.parametrize("columns", [40, 50, 80, 160])
 def test_every_line_of_a_list_fits_the_terminal(served: CommandLine, columns: int) -> None:
-    for arguments in (("servers", "list"), ("tools", "list"), ("settings", "get"), ("tools", "log")):
-        lines = shown(served, *arguments, columns=columns).text.splitlines()
-        assert max(map(width_of, lines)) <= columns, (arguments, lines)
+    served.ok("tools", "call", "mcp__hand__echo", '{"text": "the quick brown fox jumps over the lazy dog"}')
+    served.ok("run", "say hello", "--quiet")
+    for command in ("servers list", "tools list", "settings get", "tools log", "runs list", "models list"):
+        lines = shown(served, *command.split(), columns=columns).text.splitlines()
+        assert max(map(width_of, lines)) <= columns, (command, lines)
+
+
+def test_a_narrow_terminal_still_shows_how_calls_and_runs_ended(served: CommandLine) -> None:
+    served.ok("tools", "call", "mcp__hand__echo", '{"text": "the quick brown fox jumps over the lazy dog"}')
+    heading, newest, *_ = shown(served, "tools", "log", columns=50).text.splitlines()
+    assert heading.split() == ["CALL", "TOOL", "STATUS", "RESULT"]
+    assert "hand: echo" in newest
+    assert "the quick" in newest
+    served.ok("run", "say hello", "--quiet")
+    heading, newest, *_ = shown(served, "runs", "list", columns=50).text.splitlines()
+    assert heading.split()[-2:] == ["STATUS", "ANSWER"]
+    assert "I found no tool" in newest
 
 
 def test_wide_shows_all_of_it(served: CommandLine) -> None:
@@ -97,8 +111,11 @@ def test_a_servers_question_is_asked_in_the_terminal(served: CommandLine) -> Non
     assert '{"action": "accept", "content": {"age": 36, "colour": "blue", "name": "Ada"}}' in opened.text
 
 
-def test_a_servers_question_can_be_declined_in_the_terminal(served: CommandLine) -> None:
-    with session(served, "tools", "call", "mcp__hand__ask") as opened:
+@pytest.mark.parametrize(
+    "note", ["", "too long for an event " * 300, f"postgres://me:{'secret' * 4}@host/db"]
+)
+def test_a_servers_question_can_be_declined_in_the_terminal(served: CommandLine, note: str) -> None:
+    with session(served, "tools", "call", "mcp__hand__ask", json.dumps({"note": note})) as opened:
         opened.expect("Answer it?")
         opened.type("n")
         assert opened.end() == 0

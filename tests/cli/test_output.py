@@ -51,6 +51,38 @@ def test_a_terminal_gets_lines_that_fit(
     assert lines[2].endswith("…") == (width < 140)
 
 
+NARROW = (
+    Column("ID"),
+    Column("AT", optional=True),
+    Column("TOOL"),
+    Column("SIZE", optional=True, right=True),
+    Column("RESULT", flexible=True),
+)
+CALL = ("…6zz8mf6r", "2026-03-29 10:00", "a-server: a-tool", "220 B", "the quick brown fox jumps")
+
+
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        (90, "…6zz8mf6r  2026-03-29 10:00  a-server: a-tool  220 B  the quick brown fox jumps"),
+        (70, "…6zz8mf6r  2026-03-29 10:00  a-server: a-tool  220 B  the quick brown…"),
+        (60, "…6zz8mf6r  2026-03-29 10:00  a-server: a-t…  the quick brow…"),
+        (50, "…6zz8mf6r  a-server: a-tool  the quick brown fox…"),
+        (40, "…6zz8mf6r  a-server: a-…  the quick bro…"),
+        (20, "…mf6r  a-ser…  the…"),
+    ],
+)
+def test_a_narrow_terminal_gets_fewer_columns_that_are_of_use(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int, line: str
+) -> None:
+    monkeypatch.setattr(output, "columns", lambda: width)
+    print_table(NARROW, [CALL])
+    heading, row = capsys.readouterr().out.splitlines()
+    assert row == line
+    assert width_of(row) <= width
+    assert ("SIZE" in heading, " AT " in heading) == ("220 B" in line, "10:00" in line)
+
+
 def test_wide_does_not_cut(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output, "columns", lambda: 30)
     assert table(capsys, ROWS, wide=True)[2].endswith("on and on")

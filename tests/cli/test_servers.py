@@ -189,6 +189,8 @@ def test_servers_come_from_json_of_other_clients_and_go_there(served: CommandLin
         assert "1 server imported" in ran.out
         exported = served.ok("servers", "export", "imported").json
         assert exported["mcpServers"]["imported"]["command"] == HAND[0]
+        assert set(exported["mcpServers"]) == {"imported"}
+        assert "There is no server nobody" in served("servers", "export", "imported", "nobody").err
         served.ok("servers", "export", "--output", str(tmp_path / "out.json"))
         assert set(json.loads((tmp_path / "out.json").read_text())["mcpServers"]) == {"hand", "imported"}
     finally:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 
 import pytest
 
-from tests.cli.conftest import HAND, HAND_SERVER, CommandLine
+from tests.cli.conftest import ENOUGH_S, HAND, HAND_SERVER, CommandLine
+from tests.cli.pseudo_terminal import terminal
 
 ECHO = "mcp__hand__echo"
 
@@ -53,16 +58,20 @@ def test_why_names_the_rule_that_decides_once(served: CommandLine) -> None:
         served.ok("tools", "rules", "remove", rule["id"])
 
 
-@pytest.fixture
-def changed(served: CommandLine, tmp_path: Path) -> Iterator[str]:
+def change(cli: CommandLine, directory: Path) -> str:
     """A tool of a server that describes it differently since it was first seen."""
-    script = tmp_path / "server.py"
+    script = directory / "server.py"
     source = Path(HAND_SERVER).read_text()
     script.write_text(source)
-    served.ok("servers", "add", "shifty", "--", HAND[0], str(script))
+    cli.ok("servers", "add", "shifty", "--", HAND[0], str(script))
     script.write_text(source.replace("Says what it was told.", "Says what it was told, and more."))
-    served.ok("servers", "reconnect", "shifty")
-    yield "mcp__shifty__echo"
+    cli.ok("servers", "reconnect", "shifty")
+    return "mcp__shifty__echo"
+
+
+@pytest.fixture
+def changed(served: CommandLine, tmp_path: Path) -> Iterator[str]:
+    yield change(served, tmp_path)
     served.ok("servers", "remove", "shifty")
 
 
@@ -79,3 +88,54 @@ def test_a_changed_definition_is_shown_and_accepted(served: CommandLine, changed
     again = served("tools", "accept", changed, "--yes")
     assert again.code == 1
     assert "nothing to accept" in again.err
+
+
+@pytest.mark.requirement("L25")
+@pytest.mark.parametrize("said", ["short", "long enough to be cut in the middle " * 600])
+def test_a_call_of_a_changed_tool_is_asked_about_in_the_terminal(
+    served: CommandLine, changed: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "given.json").write_text(json.dumps({"text": said}))
+    argv = served.argv("tools", "call", changed, f"@{tmp_path / 'given.json'}")
+    with terminal(argv, served.environment) as opened:
+        opened.expect("? Run echo of shifty?")
+        opened.expect("asks because  its definition has changed since it was allowed")
+        opened.expect("Says what it was told, and more.")
+        opened.expect("Allow?")
+        opened.type("y")
+        opened.expect(said[:60])
+        assert opened.end() == 0
+
+
+@pytest.mark.requirement("L25")
+def test_a_call_of_a_changed_tool_is_asked_about_without_a_daemon_too(
+    cli: CommandLine, tmp_path: Path
+) -> None:
+    name = change(cli, tmp_path)
+    argv = cli.argv("tools", "call", name, '{"text": "x"}', "--dir", str(tmp_path))
+    with terminal(argv, cli.environment) as opened:
+        opened.expect("Says what it was told, and more.")
+        opened.expect("Allow?")
+        opened.type("n")
+        opened.expect("Why not?")
+        opened.type("not today")
+        assert opened.end() == 1
+    assert "The person refused this call: not today." in opened.text
+    ran = cli("tools", "call", name, '{"text": "x"}')
+    assert ran.code == 1
+    assert "Run echo of shifty? Nobody can be asked here: it is refused." in ran.err
+
+
+@pytest.mark.requirement("L25")
+def test_a_call_that_waits_for_an_answer_says_how_to_give_it(served: CommandLine, changed: str) -> None:
+    argv = served.argv("tools", "call", changed, '{"text": "it ran"}')
+    with subprocess.Popen(
+        argv, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, text=True, env=served.environment
+    ) as calling:
+        assert calling.stderr
+        told = next(line for line in calling.stderr if line.startswith("waiting:"))
+        found = re.search(r"Run echo of shifty\? Answer with `manyhands (approvals answer \S+)`", told)
+        assert found, told
+        served.ok(*found[1].split(), "--approve")
+        out, _ = calling.communicate(timeout=ENOUGH_S)
+    assert (calling.returncode, out) == (0, "it ran\n")

@@ -89,6 +89,22 @@ def test_why_tells_the_reason_and_what_a_call_would_meet(served: CommandLine) ->
     assert ran.err.count("\n") == 1
 
 
+def test_why_tells_what_depends_on_arguments_and_what_keeps_a_call_from_running(served: CommandLine) -> None:
+    deny = ("--server", "hand", "--arguments", '{"text": "bad*"}')
+    rule = served.ok("tools", "rules", "add", "deny", *deny, "--json").json["id"]
+    shown = served.ok("tools", "why", ECHO).out
+    served.ok("tools", "rules", "remove", rule)
+    assert re.search(r"^a call +allow: ", shown, re.MULTILINE)
+    said = rf"^some calls +deny: depending on their arguments, by the rule {rule} \(.*text=bad\*\)$"
+    assert re.search(said, shown, re.MULTILINE)
+    served.ok("tools", "disable", ECHO)
+    shown = served.ok("tools", "why", ECHO).out
+    served.ok("tools", "enable", ECHO)
+    assert re.search(r"^a call +deny: this tool is switched off$", shown, re.MULTILINE)
+    shown = served.ok("tools", "why", "delete_file").out
+    assert re.search(r"^a call +fails: it works in a channel's directory", shown, re.MULTILINE)
+
+
 def test_the_tools_of_a_server_that_is_not_there_are_no_empty_list(served: CommandLine) -> None:
     ran = served("tools", "list", "--server", "nowhere")
     assert ran.code == 1

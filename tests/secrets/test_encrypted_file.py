@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import stat
 import subprocess
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from manyhands.errors import InvalidError
+from manyhands.errors import InvalidError, UnavailableError
 from manyhands.secrets.encrypted_file import KEY_VARIABLE, EncryptedFile, Values
 
 
@@ -135,3 +136,23 @@ def test_an_unchanged_value_is_not_written_again(tmp_path: Path) -> None:
     before = (tmp_path / "secrets.enc").read_bytes()
     put(file_in(tmp_path), "name", "value")
     assert (tmp_path / "secrets.enc").read_bytes() == before
+
+
+@pytest.mark.parametrize("step", ["manyhands.system.HomeLock.announce", "os.fsync"])
+@pytest.mark.parametrize("first", [True, False])
+def test_a_full_disk_is_told_with_what_to_do_and_the_old_value_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, first: bool
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    if not first:
+        put(file_in(tmp_path), "name", "old")
+    monkeypatch.setattr(step, full)
+    with pytest.raises(UnavailableError, match="Free some disk space; nothing stored is lost") as caught:
+        put(file_in(tmp_path), "name", "new")
+    assert caught.value.message.startswith(f"{tmp_path / 'secrets.enc'} cannot be written")
+    monkeypatch.undo()
+    assert file_in(tmp_path).read() == ({} if first else {"name": "old"})
+    put(file_in(tmp_path), "name", "new")
+    assert file_in(tmp_path).read() == {"name": "new"}

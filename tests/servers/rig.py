@@ -140,6 +140,7 @@ def make_rig(
     root: str | None = None,
     features: ClientFeatures | None = None,
     limits: Limits = QUICK,
+    known: Catalogue | None = None,
 ) -> Rig:
     states: Seen[ConnectionState] = Seen()
     catalogues: Seen[Catalogue] = Seen()
@@ -157,6 +158,7 @@ def make_rig(
         on_catalogue=lambda key, catalogue: catalogues.add(catalogue),
         on_log=lambda key, message: logs.add(message),
         on_resource_updated=lambda key, uri: updates.add(uri),
+        known=lambda key: known,
     )
     kept = Target(target.name, open_and_keep, target.transport, target.connect_timeout_s)
     connection = Connection(ConnectionKey(1, root), kept, features, hooks, limits=limits)
@@ -170,9 +172,10 @@ async def running(
     root: str | None = None,
     features: ClientFeatures | None = None,
     limits: Limits = QUICK,
+    known: Catalogue | None = None,
 ) -> AsyncIterator[Rig]:
     """A connection with its owner task; stopped, and its end awaited, when the block is left."""
-    rig = make_rig(target, root=root, features=features, limits=limits)
+    rig = make_rig(target, root=root, features=features, limits=limits, known=known)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(rig.connection.run)
         try:

@@ -275,6 +275,12 @@ async def test_reading_from_a_server_that_does_not_come_up_says_why() -> None:
             await rig.connection.read_resource("note://1")
 
 
+async def test_a_server_of_an_unknown_version_is_told_with_that_version() -> None:
+    async with running(plain("--protocol", "1999-01-01")) as rig:
+        with pytest.raises(UnavailableError, match="it speaks version '1999-01-01' of MCP"):
+            await rig.up()
+
+
 @pytest.mark.parametrize("legacy", [False, True])
 async def test_changes_of_a_watched_resource_are_told_also_after_a_restart(legacy: bool) -> None:
     async with running(sdk("--legacy") if legacy else sdk()) as rig:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import CONNECTION_CLOSED, INTERNAL_ERROR, Implementation
@@ -91,6 +93,14 @@ def test_a_refusal_asks_for_a_sign_in(error: Exception) -> None:
     assert failure.sign_in_url == ("https://sign.in" if isinstance(error, NeedsAuthError) else None)
 
 
+def test_a_refused_header_asks_for_another_one_and_no_sign_in() -> None:
+    target = replace(REMOTE, has_authorization=True)
+    failure = explain(target, MCPError(UNAUTHORIZED, "HTTP 401."), command(), was_up=False)
+    assert failure.kind == "needs_auth"
+    assert failure.text.startswith("Server 'web' refuses its Authorization header: HTTP 401.")
+    assert "servers login" not in failure.text
+
+
 def test_a_forgotten_session_is_only_stale_once_it_was_one() -> None:
     error = MCPError(STALE_SESSION, "gone")
     assert explain(REMOTE, error, command(), was_up=True).kind == "stale"
@@ -137,3 +147,13 @@ def test_an_answer_that_is_not_mcp_is_told_with_what_is_wrong_in_it() -> None:
         Implementation.model_validate({"name": "x"})
     failure = explain(LOCAL, caught.value, command(), was_up=False)
     assert "answered with something that is not MCP: version: Field required." in failure.text
+
+
+@pytest.mark.parametrize("exit_code", [None, 0])
+def test_a_version_that_is_not_known_is_named(exit_code: int | None) -> None:
+    """In the words of the SDK, which ends the connection then."""
+    error = RuntimeError("Unsupported protocol version from the server: 1999-01-01" + "9" * 1000)
+    failure = explain(LOCAL, ExceptionGroup("", [error]), command(exit_code=exit_code), was_up=False)
+    assert failure.text.startswith("Server 'git' answered that it speaks version '1999-01-01999")
+    assert "Known are 2024-11-05" in failure.text
+    assert len(failure.text) < 300

@@ -32,6 +32,73 @@ async def test_a_server_that_dies_comes_back_and_its_restarts_are_counted(tmp_pa
         assert "books" in failed[0]["error"]
 
 
+@pytest.mark.requirement("L10")
+async def test_a_list_that_cannot_be_read_after_a_reconnect_or_a_crash_stays_as_it_was(
+    tmp_path: Path,
+) -> None:
+    books = shelf(tmp_path, "books", tool("find"), tool("lend"))
+    async with bench(tmp_path) as hub:
+        server_id = (await hub.service.save(books.config("books"))).view.server.id
+        books.put(fail=["tools/list"])
+        view = (await hub.service.reconnect(server_id)).view
+        assert "tools/list failed: out of order" in str(view.state.error)
+        assert await hub.names() == ["mcp__books__find", "mcp__books__lend"]
+        assert (await hub.call("mcp__books__find")).text.startswith("find {}")
+        assert view.state.pid is not None
+        psutil.Process(view.state.pid).kill()
+        await hub.until(lambda: [e for e in hub.of_type("mcp.status") if e["restarts"] == 1])
+        await hub.status(server_id, "connected")
+        assert await hub.names() == ["mcp__books__find", "mcp__books__lend"]
+
+
+@pytest.mark.requirement("L10")
+async def test_a_list_that_cannot_be_read_after_a_restart_stays_as_it_was(tmp_path: Path) -> None:
+    books = shelf(tmp_path, "books", tool("find"))
+    async with bench(tmp_path) as hub:
+        await hub.service.save(books.config("books"))
+    books.put(fail=["tools/list"])
+    async with bench(tmp_path) as hub:
+        (view,) = await hub.service.list()
+        await hub.status(view.server.id, "connected")
+        assert await hub.names() == ["mcp__books__find"]
+
+
+async def test_a_server_that_no_longer_declares_tools_has_none(tmp_path: Path) -> None:
+    books = shelf(tmp_path, "books", tool("find"))
+    async with bench(tmp_path) as hub:
+        server_id = (await hub.service.save(books.config("books"))).view.server.id
+        books.put(tool("find"), without=["tools"])
+        await hub.service.reconnect(server_id)
+        assert await hub.names() == []
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_what_another_program_listed_is_not_kept_for_the_one_in_its_place(
+    tmp_path: Path, restarted: bool
+) -> None:
+    books, films = shelf(tmp_path, "books", tool("find")), shelf(tmp_path, "films", fail=["tools/list"])
+    async with bench(tmp_path) as hub:
+        view = (await hub.service.save(books.config("media"))).view
+        if restarted:
+            await hub.service.disconnect(view.server.id)
+        await hub.service.save(films.config("media"), server_id=view.server.id)
+        names = await hub.names()
+    if restarted:
+        async with bench(tmp_path) as hub:
+            await hub.service.connect(view.server.id)
+            names = await hub.names()
+    assert names == []
+
+
+async def test_another_environment_leaves_the_list_as_it_was(tmp_path: Path) -> None:
+    books = shelf(tmp_path, "books", tool("find"))
+    async with bench(tmp_path) as hub:
+        server_id = (await hub.service.save(books.config("books"))).view.server.id
+        books.put(fail=["tools/list"])
+        await hub.service.save(books.config("books", env={"N": "1"}), server_id=server_id)
+        assert await hub.names() == ["mcp__books__find"]
+
+
 async def test_a_log_line_of_a_server_is_an_event_without_secrets_and_bounded(tmp_path: Path) -> None:
     books = shelf(tmp_path, "books", tool("log"))
     async with bench(tmp_path) as hub:

@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from manyhands.servers.types import Catalogue, ServerStatus
+from manyhands.servers.types import Catalogue, ServerStatus, ServerTool
 from tests.servers.rig import plain, running, sdk, web_server
 
 pytestmark = pytest.mark.anyio
@@ -74,6 +74,18 @@ async def test_asked_to_it_reads_the_lists_again() -> None:
         await rig.connection.refresh()
         assert rig.connection.catalogue is not None
         assert has_extra(rig.connection.catalogue)
+
+
+@pytest.mark.requirement("L10")
+@pytest.mark.parametrize("flag", ["--fail", "--hang"])
+async def test_a_list_that_cannot_be_read_at_first_is_what_was_known_before(flag: str) -> None:
+    before = Catalogue(tools=[ServerTool("find", {"name": "find"}, "hash")], prompts=[{"name": "old"}])
+    async with running(plain(flag, "tools/list", timeout=1.5), known=before) as rig:
+        await rig.up()
+        (found,) = rig.catalogues.all
+        assert found.tools == before.tools
+        assert "tools/list" in str(found.problem)
+        assert rig.connection.state.error == found.problem
 
 
 @pytest.mark.requirement("L04")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import insert, text
 
 from manyhands.errors import InvalidError, NotFoundError
 from manyhands.events import EventBus
@@ -67,3 +67,17 @@ async def test_a_stored_value_that_this_version_refuses_is_left_aside(
     assert await service.load() == Settings(tool_namespace="id")
     assert "connect_parallel" in caplog.text
     assert "gone" in caplog.text
+
+
+async def test_a_stored_value_that_is_damaged_is_left_aside_and_can_be_set_anew(
+    service: SettingsService, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    if store.dialect != "sqlite":
+        return  # PostgreSQL takes nothing but JSON there
+    rows = [{"name": "connect_parallel", "value": "{broken"}, {"name": "tool_namespace", "value": '"id"'}]
+    query = text("INSERT INTO settings (name, value) VALUES (:name, :value)")
+    await store.write(lambda conn: conn.execute(query, rows))
+    assert await service.load() == Settings(tool_namespace="id")
+    assert "connect_parallel is not JSON" in caplog.text
+    await service.patch({"connect_parallel": 3})
+    assert await service.load() == Settings(tool_namespace="id", connect_parallel=3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -46,15 +46,19 @@ def check_home(home: Home) -> Iterator[Finding]:
     if not home.path.exists():
         yield Finding("home", "ok", f"{home.path} (made at the first start)")
         return
+    from manyhands.system import exposure
+
     if not os.access(home.path, os.R_OK | os.W_OK | os.X_OK):
-        yield Finding(
-            "home", "broken", f"{home.path} cannot be written", f"Make yourself its owner: chown {home.path}"
-        )
+        ours = exposure(home.path) != "belongs to another user"
+        fix = f"chmod u+rwx {home.path}" if ours else _take_over(home.path)
+        yield Finding("home", "broken", f"{home.path} cannot be written", fix)
         return
-    open_to_others = [path for path in _private_paths(home) if path.exists() and _is_open(path)]
-    if open_to_others:
-        shown = " ".join(str(path) for path in open_to_others)
-        yield Finding("home", "broken", f"others can read {shown}", f"chmod go= {shown}")
+    found = {path: exposed for path in _private_paths(home) if path.exists() and (exposed := exposure(path))}
+    if found:
+        text = ", ".join(f"{path} {exposed}" for path, exposed in found.items())
+        strange = [path for path, exposed in found.items() if exposed == "belongs to another user"]
+        fixes = [_take_over(*strange)] if strange else []
+        yield Finding("home", "broken", text, " && ".join([*fixes, f"chmod go= {_listed(found)}"]))
     else:
         yield Finding("home", "ok", f"{home.path}, readable by you alone")
     try:
@@ -67,10 +71,12 @@ def _private_paths(home: Home) -> list[Path]:
     return [home.path, home.token_file, home.secrets_file, home.secrets_key_file]
 
 
-def _is_open(path: Path) -> bool:
-    from manyhands.system import is_private
+def _take_over(*paths: Path) -> str:
+    return f"sudo chown $(id -u) {_listed(paths)}"
 
-    return not is_private(path)
+
+def _listed(paths: Iterable[Path]) -> str:
+    return " ".join(map(str, paths))
 
 
 def check_daemon(home: Home) -> Iterator[Finding]:

@@ -12,7 +12,8 @@ from manyhands.cli.wrapping import wrapped
 
 GAP = "  "
 FIRM_SPACE = "\N{NO-BREAK SPACE}"
-NARROWEST = 10
+USEFUL, NARROWEST, LEAST = 16, 10, 5
+"""How many columns a text should have, may have, and must have at any rate."""
 
 STATE_STYLES = {
     "connected": ("green",),
@@ -47,10 +48,11 @@ STATE_STYLES = {
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table. A flexible one gives way when the terminal is narrow."""
+    """One column of a table. Where the terminal is narrow a flexible one gives way, an optional one goes."""
 
     title: str
     flexible: bool = False
+    optional: bool = False
     right: bool = False
     style: Callable[[str], Sequence[str]] | None = None
 
@@ -122,18 +124,46 @@ def print_table(titles: Sequence[Column], rows: Iterable[Sequence[str]], *, wide
         max([width_of(title.title), *(width_of(row[at]) for row in cells)]) for at, title in enumerate(titles)
     ]
     limit = None if wide else columns()
+    if limit is not None:
+        shown = _choose(titles, natural, limit)
+        titles, natural = [titles[at] for at in shown], [natural[at] for at in shown]
+        cells = [[row[at] for at in shown] for row in cells]
     widths = natural if limit is None else _shrink(titles, natural, limit)
     sys.stdout.write(_heading(titles, widths) + "\n")
     for row in cells:
         sys.stdout.write(_line(titles, widths, row) + "\n")
 
 
+def _choose(titles: Sequence[Column], natural: Sequence[int], limit: int) -> Sequence[int]:
+    """Those that there is room for: of the optional ones the last goes first."""
+    shown = list(range(len(titles)))
+    while _excess([_wanted(titles[at], natural[at]) for at in shown], limit) > 0:
+        optional = [at for at in shown if titles[at].optional]
+        if not optional:
+            break
+        shown.remove(optional[-1])
+    return shown
+
+
+def _wanted(title: Column, natural: int) -> int:
+    """What a column needs to be of use; one that may go is whole or not there."""
+    if title.flexible:
+        return min(natural, USEFUL)
+    return natural if title.optional else min(natural, NARROWEST)
+
+
+def _excess(widths: Sequence[int], limit: int) -> int:
+    return sum(widths) + len(GAP) * (len(widths) - 1) - limit
+
+
 def _shrink(titles: Sequence[Column], natural: Sequence[int], limit: int) -> list[int]:
     """Take from the widest flexible column first, and from the others only when that is not enough."""
     widths = list(natural)
-    flexible = [at for at, title in enumerate(titles) if title.flexible]
-    for taken, least in ((flexible, NARROWEST), (range(len(titles)), NARROWEST), (flexible, 1)):
-        excess = sum(widths) + len(GAP) * (len(widths) - 1) - limit
+    everything = range(len(titles))
+    flexible = [at for at in everything if titles[at].flexible]
+    needed = [at for at in everything if titles[at].flexible or not titles[at].optional]
+    for taken, least in ((flexible, USEFUL), (needed, NARROWEST), (flexible, LEAST), (everything, 1)):
+        excess = _excess(widths, limit)
         while excess > 0 and (able := [at for at in taken if widths[at] > least]):
             widths[max(able, key=widths.__getitem__)] -= 1
             excess -= 1
@@ -151,11 +181,17 @@ def _heading(titles: Sequence[Column], widths: Sequence[int]) -> str:
 def _line(titles: Sequence[Column], widths: Sequence[int], row: Sequence[str]) -> str:
     shown = []
     for at, (title, width, cell) in enumerate(zip(titles, widths, row, strict=True)):
-        text = fit(cell, width)
+        text = _cut(cell, width)
         padded = text if at == len(row) - 1 and not title.right else _pad(text, width, right=title.right)
         styles = title.style(cell) if title.style else ()
         shown.append(padded.replace(text, paint(text, *styles), 1) if styles and text else padded)
     return GAP.join(shown).rstrip()
+
+
+def _cut(text: str, width: int) -> str:
+    """Cut to the width; what has lost its beginning, such as an id, keeps its end."""
+    is_end = text.startswith("…") and width_of(text) > width
+    return f"…{text[len(text) - width + 1 :]}" if is_end else fit(text, width)
 
 
 def _pad(text: str, width: int, *, right: bool) -> str:

@@ -37,12 +37,12 @@ runs = HubGroup(
 )
 TABLE = (
     Column("RUN", style=dim_style),
-    Column("AT", style=dim_style),
+    Column("AT", optional=True, style=dim_style),
     Column("STATUS", style=state_style),
-    Column("MODEL", flexible=True),
-    Column("TOOK", right=True),
-    Column("TOKENS", right=True),
-    Column("COST", right=True),
+    Column("MODEL", flexible=True, optional=True),
+    Column("TOOK", optional=True, right=True),
+    Column("TOKENS", optional=True, right=True),
+    Column("COST", optional=True, right=True),
     Column("ANSWER", flexible=True, style=dim_style),
 )
 STATUSES = ("queued", "running", "waiting", "completed", "failed", "cancelled", "max_iterations")

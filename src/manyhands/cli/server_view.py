@@ -85,10 +85,20 @@ def trouble_of(server: Json) -> str:
             f"starts when its directory is trusted: manyhands channels trust {shlex.quote(server['project'])}"
         )
     if server["status"] == "needs_auth":
-        return f"wants you to sign in: manyhands servers login {shlex.quote(server['name'])}"
+        what, command = _wanted(server)
+        return f"{what}: {command}"
     if has_failed(server):
         return one_line(server.get("error") or "it failed")
     return one_line(server.get("problem") or "")
+
+
+def _wanted(server: Json) -> tuple[str, str]:
+    """What a server that lets nobody in wants, and the command for it. A header stands for a sign-in."""
+    name = shlex.quote(server["name"])
+    header = next((name for name in server.get("headers") or () if name.lower() == "authorization"), None)
+    if header is None:
+        return "wants you to sign in", f"manyhands servers login {name}"
+    return f"refuses its {header} header", f"manyhands servers edit {name} --header '{header}=Bearer …'"
 
 
 def has_failed(server: Json) -> bool:
@@ -149,9 +159,7 @@ def _protocol(server: Json) -> str:
 
 
 def _process(server: Json) -> str:
-    if not server.get("pid"):
-        return ""
-    parts = [f"pid {server['pid']}"]
+    parts = [f"pid {server['pid']}"] if server.get("pid") else []
     if server.get("rss"):
         parts.append(human_size(server["rss"]))
     if server.get("restarts"):
@@ -203,9 +211,8 @@ def _found(server: Json, verb: str) -> str:
 def _not_connected(server: Json, reason: str, *, saved: bool) -> UnavailableError:
     name = server["name"]
     if server["status"] == "needs_auth":
-        return UnavailableError(
-            f"{name} wants you to sign in.", hint=f"Run `manyhands servers login {shlex.quote(name)}`."
-        )
+        what, command = _wanted(server)
+        return UnavailableError(f"{name} {what}.", hint=f"Run `{command}`.")
     return UnavailableError(
         f"{name} {'is saved but ' if saved else ''}does not connect: {reason}",
         hint=f"Change it with `manyhands servers edit {shlex.quote(name)}`.",

@@ -6,9 +6,11 @@ One thread waits for the answer and one follows the events; this one draws and t
 from __future__ import annotations
 
 import queue
+import re
 import sys
 import threading
 from contextlib import ExitStack
+from json import dumps
 from typing import Any
 
 import click
@@ -18,10 +20,14 @@ from manyhands.cli.client import LONG_TIMEOUT_S, Api, Json
 from manyhands.cli.command import HubCommand, json_option, pass_session
 from manyhands.cli.completion import complete_tool
 from manyhands.cli.json_input import read_object
-from manyhands.cli.output import print_json
+from manyhands.cli.output import print_json, report, warn
 from manyhands.cli.progress import Progress
 from manyhands.cli.session import Session
-from manyhands.cli.terminal import is_terminal
+from manyhands.cli.terminal import is_terminal, one_line
+from manyhands.secrets.redaction import MASK
+
+ALTERED = re.compile(rf"{MASK}|… \(\d+ characters\)$")
+NOBODY = "there is neither a terminal to ask in nor a daemon whose inbox it could wait in"
 
 
 @click.command(
@@ -108,24 +114,58 @@ class Call:
             self._call_id = data["id"]
         elif type == "tool.progress" and data.get("id") == self._call_id:
             self._progress.detail(progress_text(data))
-        elif type == "approval.requested" and data.get("call_id") == self._call_id and self._call_id:
+        elif type == "approval.requested" and self._asks_about_ours(data):
+            self._call_id = data["call_id"]
             self._answer(data)
 
     def _is_ours(self, data: Json) -> bool:
-        """By name and arguments; a name that was too long keeps only the head of the tool's own."""
-        name, tool = str(self._body["name"]), str(data["tool"])
-        is_named = name == tool or (name.startswith("mcp__") and tool[:8] in name)
-        return is_named and bool(data.get("arguments") == self._body["arguments"])
+        """By name and arguments."""
+        given, told = self._body["arguments"], data.get("arguments") or {}
+        is_given = given.keys() == told.keys() and all(is_told(given[key], told[key]) for key in given)
+        return is_given and self._is_alike(data, str(data["tool"]))
+
+    def _asks_about_ours(self, approval: Json) -> bool:
+        """Whether it may run is asked before the call is told to have started: then by name and arguments."""
+        if self._call_id is not None:
+            return bool(approval.get("call_id") == self._call_id)
+        from manyhands.approvals.visible import show_arguments
+
+        detail = approval.get("detail") or {}
+        asks = bool(approval.get("call_id")) and "arguments_text" in detail
+        is_alike = asks and self._is_alike(approval, str(detail["tool"]), str(detail["full_name"]))
+        return is_alike and bool(detail["arguments_text"] == show_arguments(self._body["arguments"]).text)
+
+    def _is_alike(self, data: Json, tool: str, full_name: str = "") -> bool:
+        """Whether it is of no run, in our channel and of our tool.
+
+        A name that was too long keeps only the head of the tool's own.
+        """
+        name = str(self._body["name"])
+        is_named = name in (tool, full_name) or (name.startswith("mcp__") and tool[:8] in name)
+        return is_named and not data.get("run_id") and data.get("channel_id") == self._body.get("channel_id")
 
     def _answer(self, approval: Json) -> None:
-        from manyhands.cli.asking import answer_here
+        from manyhands.cli.asking import answer_here, send_answer
 
-        if not is_terminal(sys.stdin):
-            self._progress.detail(f"waiting for an answer: manyhands approvals answer {approval['id']}")
-            return
-        self._progress.pause()
-        answer_here(self._api, approval)
-        self._progress.resume()
+        title = one_line(approval["title"])
+        with self._progress.aside():
+            if is_terminal(sys.stdin) and is_terminal(sys.stderr):
+                answer_here(self._api, approval)
+            elif self._api.is_daemon:
+                command = f"`manyhands approvals answer {approval['id']}`"
+                report("waiting:", f"{title} Answer with {command}, or in the web UI.", "yellow")
+            else:  # the inbox is in this process, where no other one can answer
+                warn(f"{title} Nobody can be asked here: it is refused.")
+                send_answer(self._api, approval["id"], {"decision": "reject", "reason": NOBODY})
+
+
+def is_told(given: Any, told: Any) -> bool:
+    """Whether an event may tell this argument so: a long one is cut, what looks like a secret is masked."""
+    if told == given:
+        return True
+    text, whole = (one if isinstance(one, str) else dumps(one, ensure_ascii=False) for one in (told, given))
+    altered = ALTERED.search(text)
+    return altered is not None and whole.startswith(text[: altered.start()])
 
 
 def progress_text(data: Json) -> str:

@@ -26,11 +26,11 @@ from manyhands.errors import NotFoundError
 
 TABLE = (
     Column("CALL", style=dim_style),
-    Column("AT", style=dim_style),
+    Column("AT", optional=True, style=dim_style),
     Column("TOOL"),
     Column("STATUS", style=state_style),
-    Column("TOOK", right=True),
-    Column("SIZE", right=True),
+    Column("TOOK", optional=True, right=True),
+    Column("SIZE", optional=True, right=True),
     Column("RESULT", flexible=True, style=dim_style),
 )
 STATUSES = ("pending", "success", "error", "timeout", "cancelled", "denied")

@@ -14,6 +14,7 @@ from manyhands.cli.output import (
     Column,
     dim_style,
     done,
+    in_lines,
     plural,
     print_fields,
     print_json,
@@ -91,7 +92,8 @@ def list_tools(
         print_json(found)
         return
     print_table(TABLE, [_row(tool) for tool in found], wide=wide)
-    say(paint(_summary(found, anywhere=channel_id is None), "dim"))
+    for line in in_lines(_summary(found, anywhere=channel_id is None)):
+        say(paint(line, "dim"))
 
 
 def _summary(found: Sequence[Json], *, anywhere: bool) -> str:
@@ -182,11 +184,10 @@ def why_tool(session: Session, name: str, channel: str | None, directory: str | 
 
 def _reasons(answer: Json) -> list[tuple[str, str]]:
     offered = paint("yes", "green") if answer["offered"] else paint("no", "red")
-    decision = answer.get("decision") or {}
-    effect = paint(decision.get("effect", ""), *state_style(decision.get("effect", "")))
     return [
         ("offered", f"{offered}: {one_line(answer['reason'])}"),
-        ("a call", f"{effect}: {one_line(decision['reason'])}" if decision else ""),
+        ("a call", _met(answer)),
+        ("some calls", "\n".join(_decision(one) for one in answer.get("by_arguments") or ())),
         ("server", " ".join(filter(None, [answer.get("server"), _status(answer)]))),
         ("trust", answer.get("trust") or ""),
         ("policy", answer.get("preference") or ""),
@@ -195,6 +196,21 @@ def _reasons(answer: Json) -> list[tuple[str, str]]:
         ("for the model", _sent(answer.get("model") or {})),
         ("taken for", ", ".join(_hints(answer.get("annotations") or {}))),
     ]
+
+
+def _met(answer: Json) -> str:
+    """What a call meets: what keeps it from running whoever allows it, or what is decided about it."""
+    decision, obstacle = answer["decision"], answer.get("obstacle")
+    if obstacle and decision["effect"] != "deny":
+        return f"{paint('fails', 'red')}: {one_line(obstacle)}"
+    reachable = answer.get("server_status") in (None, "connected")
+    return _decision(decision, "" if reachable else ", if its server connects")
+
+
+def _decision(decision: Json, condition: str = "") -> str:
+    effect = decision["effect"]
+    condition = "" if effect == "deny" else condition
+    return f"{paint(effect, *state_style(effect))}{condition}: {one_line(decision['reason'])}"
 
 
 def _sent(model: Json) -> str:

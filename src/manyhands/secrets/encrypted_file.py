@@ -7,6 +7,7 @@ that cannot be read is left exactly as it is. Blocking: call it from a worker th
 from __future__ import annotations
 
 import base64
+import errno
 import hashlib
 import json
 import os
@@ -20,6 +21,8 @@ from manyhands.errors import ConflictError, InvalidError, UnavailableError
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
+
+    from manyhands.system import HomeLock
 
 Values = dict[str, str | None]
 
@@ -53,13 +56,22 @@ class EncryptedFile:
 
     def update(self, change: Callable[[Values], None]) -> None:
         """Read, change and write it as one step that no other writer can come between."""
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with self._locked():
-            values = self.read()
-            before = dict(values)
-            change(values)
-            if values != before:
-                self._write(values)
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with self._locked():
+                values = self.read()
+                before = dict(values)
+                change(values)
+                if values != before:
+                    self._write(values)
+        except OSError as error:  # of the file, its key or its lock
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> UnavailableError:
+        hint = "Nothing was changed. Correct the permissions, then try again."
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            hint = "Free some disk space; nothing stored is lost."
+        return UnavailableError(f"{self._path} cannot be written: {error.strerror}.", hint=hint)
 
     # --- format
 
@@ -110,11 +122,7 @@ class EncryptedFile:
         salt = os.urandom(16)
         data = self._cipher(kind, salt, create=True).encrypt(json.dumps(values).encode()).decode()
         envelope = {"format": _FORMAT, "key": kind, "salt": base64.b64encode(salt).decode(), "data": data}
-        try:
-            write_private(self._path, json.dumps(envelope))
-        except OSError as error:
-            hint = "Nothing was changed. Make room or correct the permissions, then try again."
-            raise UnavailableError(f"{self._path} cannot be written: {error.strerror}.", hint=hint) from error
+        write_private(self._path, json.dumps(envelope))
 
     # --- keys
 
@@ -167,17 +175,20 @@ class EncryptedFile:
         from manyhands.system import HomeLock
 
         lock = HomeLock(self._path.with_name(self._path.name + ".lock"))
+        try:
+            self._wait_for(lock)
+            yield
+        finally:
+            lock.release()
+
+    def _wait_for(self, lock: HomeLock) -> None:
         deadline = time.monotonic() + _LOCK_SECONDS
         while True:
             with suppress(ConflictError):
                 lock.acquire()
-                break
+                return
             if time.monotonic() > deadline:
                 raise UnavailableError(
                     f"{self._path} is being written by another process.", hint="Try again in a moment."
                 )
             time.sleep(0.01)
-        try:
-            yield
-        finally:
-            lock.release()

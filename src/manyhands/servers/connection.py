@@ -289,6 +289,7 @@ class Connection:
             fetch_s=self._target.connect_timeout_s,
             level=self._features.log_level,
             resources=self._watched_resources,
+            known=self.catalogue or self._hooks.known(self.key),
             publish=self._publish,
             resource_updated=self._resource_updated,
         )

@@ -38,6 +38,8 @@ class Target:
     connect_timeout_s: float = 30.0
     is_saved: bool = True
     """Whether commands know it by its name; one that is only tried they do not."""
+    has_authorization: bool = False
+    """Whether its configuration says what a sign-in would."""
 
     @property
     def remote(self) -> bool:
@@ -55,18 +57,20 @@ class LogMessage:
 
 
 def _nothing(*_: object) -> None:
-    """Nobody is told."""
+    """Nobody is told, and nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionHooks:
-    """Whom a connection tells. Called in its own tasks: they must return at once."""
+    """Whom a connection tells, and asks. Called in its own tasks: they must return at once."""
 
     on_state: Callable[[ConnectionKey, ConnectionState], None] = _nothing
     on_catalogue: Callable[[ConnectionKey, Catalogue], None] = _nothing
     on_log: Callable[[ConnectionKey, LogMessage], None] = _nothing
     on_resource_updated: Callable[[ConnectionKey, str], None] = _nothing
     on_notice: Callable[[ConnectionKey, ChannelNotice], None] = _nothing
+    known: Callable[[ConnectionKey], Catalogue | None] = _nothing
+    """What the server offered before, for lists that cannot be read when it is connected."""
 
 
 @dataclass(frozen=True, slots=True)

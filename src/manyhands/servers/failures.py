@@ -9,6 +9,7 @@ from typing import Literal
 
 from mcp.shared.exceptions import MCPError
 from mcp.types import CONNECTION_CLOSED
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from manyhands.errors import ManyhandsError, NeedsAuthError, NotConfiguredError
@@ -22,6 +23,8 @@ from manyhands.servers.transports.types import (
 
 _CONNECTION_ERRORS = frozenset({TRANSPORT_FAILED, STALE_SESSION, UNAUTHORIZED})
 _HUNG_UP = "Connection closed"
+_UNKNOWN_VERSION = "Unsupported protocol version from the server: "
+_LONGEST_VERSION = 40
 _LAST_WORDS = 2000
 _LAST_LINES = 5
 _BY_HAND = "Run the command by hand to see why."
@@ -95,6 +98,12 @@ def _story(
         return f"{name} could not be {what}: {cause.message}", cause.hint or log
     if facts and facts.problem:
         return f"{name} failed after {_took(facts)}: {facts.problem} {where}", _LOOK if target.remote else log
+    if (version := _unknown_version(cause)) is not None:
+        said = f"{name} answered that it speaks version {version!r} of MCP, which we do not know. {where}"
+        return (
+            said,
+            f"Known are {', '.join(HANDSHAKE_PROTOCOL_VERSIONS)}: use a server that speaks one of them.",
+        )
     if timed_out:
         slow = f"If it needs longer to start: `{_longer(target)}`. {log}"
         loud = "On stdio a server may write nothing but MCP messages to stdout; logs belong on stderr."
@@ -121,6 +130,14 @@ def _story(
         f"{name} {what} after {_took(facts) if facts else 'a moment'}. {where}",
         f"{log[0].upper()}{log[1:]}",
     )
+
+
+def _unknown_version(cause: BaseException | None) -> str | None:
+    """The version that a server answered with, if that ended it. Only the SDK's words say so."""
+    text = str(cause)
+    if not isinstance(cause, RuntimeError) or not text.startswith(_UNKNOWN_VERSION):
+        return None
+    return text.removeprefix(_UNKNOWN_VERSION)[:_LONGEST_VERSION]
 
 
 def _where(target: Target, facts: TransportDiagnostics | None) -> str:
@@ -179,10 +196,11 @@ def _refused_us(cause: BaseException | None) -> bool:
 def _sign_in(target: Target, cause: BaseException | None, facts: TransportDiagnostics | None) -> Failure:
     url = cause.data.get("url") if isinstance(cause, NeedsAuthError) else None
     reason = cause.message if isinstance(cause, NeedsAuthError | MCPError) else "it refused us"
-    text = (
-        f"Server {target.name!r} wants a sign-in: {reason} {_where(target, facts)}\n"
-        f"Sign in with `manyhands servers login {quote(target.name)}`, or correct its headers."
-    )
+    what, command = "wants a sign-in", f"manyhands servers login {quote(target.name)}"
+    hint = f"Sign in with `{command}`, or correct its headers."
+    if target.has_authorization:
+        what, hint = "refuses its Authorization header", "Give it another one, or remove it and sign in."
+    text = f"Server {target.name!r} {what}: {reason} {_where(target, facts)}\n{hint}"
     return Failure(text, "needs_auth", sign_in_url=url if isinstance(url, str) else None)
 
 

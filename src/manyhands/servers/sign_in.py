@@ -109,7 +109,7 @@ class SignIn:
 
         account = self._account(server, url or server.config.url or "")
         account.alone = partial(self._sign_in_alone, server, account) if _has_own_grant(server) else None
-        return AccountAuth(account, fixed=_has_own_header(server))
+        return AccountAuth(account, fixed=server.config.has_authorization)
 
     async def _sign_in_alone(self, server: Server, account: Account, challenge: Challenge) -> None:
         """With the client credentials in the server's config; no person takes part."""
@@ -125,7 +125,7 @@ class SignIn:
 
     async def is_signed_in(self, server: Server) -> bool | None:
         """Whether there are tokens for it, which may have ended; nothing where no person can sign in."""
-        if server.config.transport == "stdio" or _has_own_header(server) or _has_own_grant(server):
+        if server.config.transport == "stdio" or server.config.has_authorization or _has_own_grant(server):
             return None
         try:
             url = await self._url(server)
@@ -233,10 +233,11 @@ class SignIn:
         if server.config.transport == "stdio":
             hint = "Give it what it needs in its environment: --env NAME=VALUE."
             raise InvalidError(f"Server {name!r} is a local program; there is no sign-in to it.", hint=hint)
-        if _has_own_header(server):
+        if server.config.has_authorization:
             raise InvalidError(
                 f"Server {name!r} has an Authorization header, which takes the place of a sign-in.",
-                hint=f"Remove it with `manyhands servers edit {quote(name)}`, then sign in.",
+                hint=f"Remove it with `manyhands servers edit {quote(name)} --unset-header Authorization`,"
+                " then sign in.",
             )
         if _has_own_grant(server):
             raise InvalidError(
@@ -289,10 +290,6 @@ class SignIn:
         pending.login.end(error)
         self.ended(pending.start.server_id, error)
         raise error
-
-
-def _has_own_header(server: Server) -> bool:
-    return any(name.lower() == "authorization" for name in server.config.headers)
 
 
 def _has_own_grant(server: Server) -> bool:

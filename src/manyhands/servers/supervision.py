@@ -30,7 +30,14 @@ from manyhands.servers.journal import Journal
 from manyhands.servers.pool import Pool
 from manyhands.servers.registry import Known, Registry
 from manyhands.servers.targets import Targets
-from manyhands.servers.types import Catalogue, ChannelNotice, ConnectionState, Server, ServerStatus
+from manyhands.servers.types import (
+    Catalogue,
+    ChannelNotice,
+    ConnectionState,
+    Server,
+    ServerConfig,
+    ServerStatus,
+)
 from manyhands.settings import CurrentSettings
 
 if TYPE_CHECKING:
@@ -39,6 +46,14 @@ if TYPE_CHECKING:
 _LOG_CHARS = 8_000
 _TOLD = 500
 _GRACE_S = 2.0
+
+
+Program = tuple[str | tuple[str, ...] | None, ...]
+
+
+def program_of(config: ServerConfig) -> Program:
+    """What is started or called; with another environment or name it is the same."""
+    return (config.transport, config.command, tuple(config.args), config.cwd, config.url)
 
 
 class Supervision:
@@ -66,6 +81,7 @@ class Supervision:
         self.on_notice: Callable[[int, ChannelNotice], None] = lambda server_id, notice: None
         self._ending = False
         self._states: dict[int, ConnectionState] = {}
+        self._listed_programs: dict[int, Program] = {}
         self.changes = 0
         """How often the state of a server has changed."""
         self._turns: dict[int, anyio.Lock] = {}
@@ -74,7 +90,12 @@ class Supervision:
             targets.of,
             features=features,
             hooks=ConnectionHooks(
-                self._state_changed, self._listed, self._logged, self._resource_updated, self._noticed
+                self._state_changed,
+                self._listed,
+                self._logged,
+                self._resource_updated,
+                self._noticed,
+                self._known_lists,
             ),
             clock=clock,
             limits=Limits(backoff=BackOff(attempts=settings.current.reconnect_attempts)),
@@ -162,6 +183,7 @@ class Supervision:
         """The server is no longer there."""
         server_id = known.server.id
         self._states.pop(server_id, None)
+        self._listed_programs.pop(server_id, None)
         self.changes += 1
         self._turns.pop(server_id, None)
         if known.tools:
@@ -197,7 +219,7 @@ class Supervision:
         return NotAllowedError(
             f"Server {server.config.name!r} comes from {server.project}/.mcp.json and is not approved as it"
             " is now.",
-            hint="Look at it and approve it in the inbox, or trust the directory.",
+            hint=f"Look at it, then run `manyhands channels trust {quote(server.project or '')}`.",
         )
 
     def obstacle(self, server: Server) -> ManyhandsError | None:
@@ -267,6 +289,7 @@ class Supervision:
             if catalogue.wants_roots and not known.catalogue.wants_roots:
                 self._registry.take_catalogue(key.server_id, replace(known.catalogue, wants_roots=True))
             return
+        self._listed_programs[key.server_id] = program_of(known.server.config)
         before = known.catalogue
         changes = self._registry.take_catalogue(key.server_id, catalogue)
         if self.state(key.server_id).status is ServerStatus.CONNECTED:
@@ -278,6 +301,15 @@ class Supervision:
         self._publish("mcp.prompts_changed", key.server_id, others["prompts"])
         self._publish("mcp.resources_changed", key.server_id, others["resources"])
         self._publish("mcp.skills_changed", key.server_id, others["skills"])
+
+    def _known_lists(self, key: ConnectionKey) -> Catalogue | None:
+        """What a server listed before; nothing that another program may have listed under its name."""
+        known = self._registry.find(key.server_id)
+        if known is None or known.fetched_at is None:
+            return None
+        config, listed = known.server.config, self._listed_programs.get(key.server_id)
+        same = known.fetched_at >= known.server.updated_at if listed is None else listed == program_of(config)
+        return known.catalogue if same else None
 
     def _publish(self, type: str, server_id: int, changes: Changes) -> None:
         if not changes:

@@ -42,7 +42,13 @@ class Targets:
             return await self._open(server)
 
         config = server.config
-        return Target(config.name, open_transport, config.transport, config.connect_timeout / 1000)
+        return Target(
+            config.name,
+            open_transport,
+            config.transport,
+            config.connect_timeout / 1000,
+            has_authorization=config.has_authorization,
+        )
 
     async def _open(self, server: Server) -> TransportHandle:
         return await (self._local(server) if server.config.transport == "stdio" else self._remote(server))

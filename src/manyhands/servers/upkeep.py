@@ -60,6 +60,7 @@ class Upkeep(Line):
         fetch_s: float,
         level: LogLevel,
         resources: set[str],
+        known: Catalogue | None,
         publish: Callable[[Catalogue], None],
         resource_updated: Callable[[str], None],
     ) -> None:
@@ -70,6 +71,7 @@ class Upkeep(Line):
         self._fetch_s = fetch_s
         self._level = level
         self._resources = resources
+        self._known = known
         self._publish = publish
         self._resource_updated = resource_updated
         self._dirty = anyio.Event()
@@ -112,7 +114,8 @@ class Upkeep(Line):
         async with self._fetching:
             self._dirty = anyio.Event()
             seconds = self._fetch_s if self.catalogue else self._first_fetch_s
-            found = await fetch_catalogue(self.client, self._limits, seconds, self.catalogue)
+            known = self.catalogue or self._known
+            found = await fetch_catalogue(self.client, self._limits, seconds, known)
             mended = self.transport.diagnostics().repairs
             found = replace(found, repairs=(*mended, *found.repairs))
             if found != self.catalogue:

@@ -5,12 +5,13 @@ What settings there are and what they mean is in `manyhands.settings`.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping
 from typing import Any
 
 import anyio
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, Text, cast, delete, insert, select
 
 from manyhands.errors import ManyhandsError
 from manyhands.events import EventBus
@@ -66,7 +67,15 @@ def _parse(name: str, value: Any) -> Any:
 
 
 def _stored(conn: Connection) -> dict[str, Any]:
-    return {row.name: row.value for row in conn.execute(select(table))}
+    """As text first: a value that is not even JSON is left aside alone."""
+    stored: dict[str, Any] = {}
+    for name, text in conn.execute(select(table.c.name, cast(table.c.value, Text))):
+        try:
+            stored[name] = None if text is None else json.loads(text)
+        except ValueError:
+            hint = f"Set it anew: manyhands settings set {name} VALUE"
+            log.warning("a stored setting is left aside: %s is not JSON. %s", name, hint)
+    return stored
 
 
 def _usable(stored: Mapping[str, Any]) -> dict[str, Any]:
