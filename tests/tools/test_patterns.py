@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,6 +88,47 @@ def test_an_allow_pattern_does_not_match(pattern: Any, value: Any) -> None:
 )
 def test_a_deny_pattern_sees_through_the_way_a_path_is_written(value: Any) -> None:
     assert restricts("secrets/**", value)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "value"),
+    [
+        (".env", "./.env"),
+        (".env", "sub/../.env"),
+        (".env", ".env/"),
+        (".env", " .env"),
+        (".env", "/home/ann/project/.env"),
+        ("*.env", "prod.env/"),
+        ("*localhost*", "http://LOCALHOST/"),
+        ("http://localhost/**", "http://localhost:80/x"),
+        ("https://docs.example/**", " https://docs.example:443/x"),
+    ],
+)
+def test_a_deny_pattern_sees_through_the_way_a_name_or_an_address_is_written(
+    pattern: str, value: str
+) -> None:
+    assert restricts(pattern, value)
+
+
+def test_a_link_is_no_way_round_a_rule(tmp_path: Path) -> None:
+    for name in ("notes", "secret"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "notes" / "out").symlink_to("../secret")
+    (tmp_path / "notes" / "away").symlink_to("/")
+    (tmp_path / "open").symlink_to("secret/a")
+    inside = str(tmp_path)
+    assert allows("notes/**", "notes/a", inside)
+    for value in ("notes/out/a", f"{inside}/notes/out/a", "notes/away/etc/passwd"):
+        assert not allows("notes/**", value, inside)
+    for value in ("notes/out/a", f"{inside}/notes/out/a", "open"):
+        assert restricts("secret/**", value, inside)
+    assert not restricts("secret/**", "notes/a", inside)
+
+
+def test_a_directory_that_is_reached_through_a_link_is_the_same(tmp_path: Path) -> None:
+    (tmp_path / "real" / "notes").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("real")
+    assert allows("notes/**", "notes/a", str(tmp_path / "link"))
 
 
 def test_an_argument_that_is_absent_matches_nothing() -> None:

@@ -1,4 +1,4 @@
-"""Patterns on names and on arguments. Pure.
+"""Patterns on names and on arguments. Pure, but that it looks where links in the channel's directory lead.
 
 Whoever loosens (an allow rule) must match every reading of a value, whoever restricts (deny, ask) need match
 only one of them: a path written in an unusual way falls on the strict side.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
+import os
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
@@ -18,6 +19,8 @@ from urllib.parse import unquote, urlsplit
 _MISSING = object()
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 _SHELL_ARGUMENTS = frozenset({"command", "cmd", "script"})
+_LONGEST_PATH = 4096
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _SHELL_OPERATORS = re.compile(r"[;&|<>`$(){}\\\n\r]")
 
 
@@ -94,10 +97,13 @@ def _text_matches(pattern: str, text: str, loosening: bool, directory: str | Non
         return True
     if loosening and _leaves_its_place(text):
         return False
-    if "/" not in pattern and "**" not in pattern:
+    is_path = "/" in pattern or "**" in pattern
+    if loosening and not is_path:
         return fnmatch.fnmatchcase(text, pattern)
+    readings = _readings(text if loosening else text.strip(), directory)
+    if not is_path:
+        return any(fnmatch.fnmatchcase(reading, pattern) for reading in (text, *readings))
     compiled = _path_pattern(pattern.removeprefix("./"))
-    readings = _readings(text, directory)
     if loosening:
         absolute = pattern.startswith("/")
         return all(
@@ -117,14 +123,27 @@ def _readings(text: str, directory: str | None) -> list[str]:
     """The value in canonical form: a URL once, a path relative to the directory and absolute where it can."""
     if _URL.match(text):
         return [_canonical_url(text)]
+    if len(text) > _LONGEST_PATH:
+        return [text]
     path = posixpath.normpath(text.replace("\\", "/")) if text else "."
     if directory is None:
         return [path]
     root = posixpath.normpath(directory.replace("\\", "/"))
     if not path.startswith("/"):
-        return [path, posixpath.normpath(posixpath.join(root, path))]
+        whole = posixpath.normpath(posixpath.join(root, path))
+        return [path, whole, *_behind_links(whole, root)]
     inside = path == root or path.startswith(root.rstrip("/") + "/")
-    return [path, posixpath.relpath(path, root)] if inside else [path]
+    return [path, posixpath.relpath(path, root), *_behind_links(path, root)] if inside else [path]
+
+
+def _behind_links(path: str, root: str) -> list[str]:
+    """Where it leads if links are on the way, absolute and from the directory, outside of it too."""
+    try:
+        real, real_root = os.path.realpath(path), os.path.realpath(root)
+    except (OSError, ValueError):
+        return []
+    found = posixpath.relpath(real, real_root)
+    return [] if found == posixpath.relpath(path, root) else [real, found]
 
 
 def _canonical_url(text: str) -> str:
@@ -134,7 +153,9 @@ def _canonical_url(text: str) -> str:
         return text
     path = posixpath.normpath(unquote(parts.path)) if parts.path else "/"
     query = f"?{parts.query}" if parts.query else ""
-    return f"{parts.scheme.lower()}://{parts.netloc.lower()}{path}{query}"
+    scheme = parts.scheme.lower()
+    place = parts.netloc.lower().removesuffix(_DEFAULT_PORTS.get(scheme, ""))
+    return f"{scheme}://{place}{path}{query}"
 
 
 @lru_cache(maxsize=512)
