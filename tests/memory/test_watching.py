@@ -89,6 +89,25 @@ async def test_changes_are_read_as_they_happen(sqlite_desk: Desk) -> None:
                 await anyio.lowlevel.checkpoint()
 
 
+async def test_names_that_are_no_utf_8_end_no_watch(
+    sqlite_desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("manyhands.memory.watching.RETRY_S", 0.01)
+    desk, odd = sqlite_desk, os.path.join(os.fsencode(sqlite_desk.project), b"caf\xe9")
+    os.mkdir(odd)
+    async with following(desk):
+        assert (await desk.paths("boat"))[0] == "talk.txt"
+        await watched(desk)
+        os.close(os.open(odd + b".txt", os.O_CREAT))
+        with anyio.fail_after(ENOUGH_S):
+            while "watched anew" not in caplog.text:
+                await anyio.lowlevel.checkpoint()
+        desk.write("new.md", "A kite.")
+        await until(desk.bus, indexed(added=1))
+        await watched(desk)
+        assert (await desk.paths("kite"))[0] == "new.md"
+
+
 async def test_what_was_used_before_is_followed_from_the_start(sqlite_desk: Desk) -> None:
     desk = sqlite_desk
     await desk.memory.index(await desk.scope())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +14,7 @@ import anyio
 import pytest
 
 from manyhands.clock import SystemClock
+from manyhands.servers import projects
 from manyhands.servers.projects import PROJECT_FILE, ProjectWatch, read_project
 
 pytestmark = pytest.mark.anyio
@@ -112,3 +115,21 @@ async def test_directories_can_be_added_while_it_watches(tmp_path: Path) -> None
     async with watching() as (watch, receive):
         watch.watch({str(later), str(tmp_path / "not-there")})
         assert await told_of(receive, later, {"mcpServers": {}}) == {str(later)}
+
+
+async def test_a_name_that_is_no_utf_8_ends_no_watch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(projects, "_RETRY_S", 0.01)
+    odd = os.path.join(os.fsencode(tmp_path), b"caf\xe9.txt")
+    async with watching(tmp_path) as (_, receive):
+        await told_of(receive, tmp_path, {"mcpServers": {}})
+        with anyio.fail_after(20):
+            while not caplog.records:  # what is told of here may be the writing before
+                os.close(os.open(odd, os.O_CREAT))
+                assert await receive.receive() == {str(tmp_path)}
+        assert await told_of(receive, tmp_path, {"mcpServers": {}}) == {str(tmp_path)}
+    assert [(record.levelno, record.name) for record in caplog.records] == [
+        (logging.WARNING, projects.__name__)
+    ]
+    assert "caf" in caplog.text

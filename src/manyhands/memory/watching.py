@@ -5,6 +5,7 @@ Owns the watch and what of it is worth telling. What changed is read by whoever 
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Awaitable, Callable, Sequence
@@ -20,6 +21,8 @@ from manyhands.memory.roots import SUFFIXES, Roots, is_within
 from manyhands.memory.walking import IGNORE_FILE, SKIPPED, Walk
 from manyhands.system import WATCHES_ONE_DIRECTORY
 
+log = logging.getLogger(__name__)
+
 DEBOUNCE_MS = 300
 STEP_MS = 50
 TIMEOUT_MS = 5000
@@ -28,6 +31,8 @@ DELETED = 3
 MOST_DIRECTORIES = 10_000
 """Each takes the interpreter for a moment when the watch begins."""
 ATTEMPTS = 3
+RETRY_S = 5.0
+"""Before a watch that failed is begun anew."""
 MOST_PATHS = 500
 """More changes than this at a time are a reason to look at everything."""
 
@@ -61,7 +66,12 @@ async def _tell(
 ) -> None:
     """Until everything has to be looked at: then there may be other directories to watch."""
     while True:
-        found = await anyio.to_thread.run_sync(watcher.watch, DEBOUNCE_MS, STEP_MS, TIMEOUT_MS, stop)
+        try:
+            found = await anyio.to_thread.run_sync(watcher.watch, DEBOUNCE_MS, STEP_MS, TIMEOUT_MS, stop)
+        except RuntimeError as error:  # of a name that is no UTF-8, for one; what else happened is lost
+            log.warning("The files of the memory are watched anew: %s", error)
+            await anyio.sleep(RETRY_S)
+            return
         if isinstance(found, str):  # nothing happened; a cancelled task goes no further than this
             await anyio.lowlevel.checkpoint()
         elif changes := {(change, path) for change, path in found if matters(change, path, places)}:
@@ -95,10 +105,15 @@ def _watcher(roots: Roots, places: Sequence[str]) -> Any:
 
 
 def _directories(roots: Roots) -> list[str]:
-    found = sorted(islice(Walk(roots).directories(), MOST_DIRECTORIES + 1))
+    found = sorted(islice(filter(_is_utf8, Walk(roots).directories()), MOST_DIRECTORIES + 1))
     if len(found) > MOST_DIRECTORIES:
         raise OSError(f"there are more than {MOST_DIRECTORIES:,} directories")
     return found
+
+
+def _is_utf8(path: str) -> bool:
+    """Others cannot be watched, and no file below one is read."""
+    return path.encode(errors="ignore").decode() == path
 
 
 def _notify(paths: Sequence[str], *, recursive: bool) -> Any:

@@ -119,6 +119,7 @@ class ProjectWatch:
         self._clock = clock
         self._directories: set[str] = set()
         self._stop = anyio.Event()
+        self._problem: str | None = None
 
     def watch(self, directories: set[str]) -> None:
         """Watch exactly these from now on."""
@@ -135,8 +136,12 @@ class ProjectWatch:
                 present = [path for path in sorted(self._directories) if await anyio.Path(path).is_dir()]
                 try:
                     await self._watch(present, changed)
-                except OSError as error:
-                    log.warning("Project files cannot be watched: %s", error)
+                except* (
+                    OSError,
+                    RuntimeError,
+                    ValueError,
+                ) as failed:  # the last two of names that are no UTF-8
+                    self._warn(str(failed.exceptions[0]))
                 if not self._stop.is_set():  # a directory went away, or there are too many of them
                     await self._clock.sleep(_RETRY_S)
                     await changed(set(self._directories))
@@ -163,6 +168,12 @@ class ProjectWatch:
             elif not checked:  # what was written before the watch had begun
                 checked = True
                 await changed(set(directories))
+
+    def _warn(self, problem: str) -> None:
+        """Once, however often it comes again: the watch is begun anew every few seconds."""
+        if problem != self._problem:
+            self._problem = problem
+            log.warning("Project files cannot be watched, which is tried again: %s", problem)
 
     async def _stop_when_cancelled(self) -> None:
         """The watching thread cannot be cancelled, and looks at the event."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from manyhands.errors import ToolFault, ToolRefusal
+from manyhands.home import Home
+from manyhands.tools.native import files
 from manyhands.tools.native.files import (
     create_directory,
     delete_file,
@@ -90,6 +93,13 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     assert (root / "a.md").read_text() == "old"
 
 
+def test_a_name_may_be_as_long_as_the_system_allows(root: Path) -> None:
+    name = "漢" * 81 + "."
+    assert len(name.encode()) == 244
+    write(root, path=name, content="x")
+    assert os.listdir(root) == [name]
+
+
 def test_half_a_surrogate_pair_is_no_text(root: Path) -> None:
     with pytest.raises(ToolFault, match="surrogate"):
         write(root, path="a.md", content="\ud800")
@@ -142,6 +152,29 @@ def test_renames_that_cannot_be(root: Path, path: str, new_path: str, words: str
     with pytest.raises(ToolFault, match=words):
         rename(root, path=path, new_path=new_path)
     assert sorted(os.listdir(root)) == ["a", "d"]
+
+
+def test_a_directory_with_the_home_of_a_hub_in_it_stays_where_it_is(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Home(root / "mid" / "deep" / "hub").create()
+    (root / "link").symlink_to("mid")
+    with pytest.raises(ToolRefusal, match="home of a hub is in 'mid'"):
+        rename(root, path="mid", new_path="moved")
+    assert rename(root, path="link", new_path="other") == "Renamed link to other."
+    (root / "many" / "parts").mkdir(parents=True)
+    monkeypatch.setattr(files, "LOOKED_AT", 1)
+    with pytest.raises(ToolRefusal, match="too many directories"):
+        rename(root, path="many", new_path="moved")
+    assert sorted(os.listdir(root)) == ["many", "mid", "other"]
+
+
+def test_a_second_name_of_the_same_file_is_said_to_be_one(root: Path) -> None:
+    (root / "a").write_text("a")
+    (root / "b").hardlink_to(root / "a")
+    with pytest.raises(ToolFault, match="two names of the same file"):
+        rename(root, path="a", new_path="b", overwrite=True)
+    assert rename(root, path="a", new_path="c") == "Renamed a to c."
 
 
 # --- delete_file
@@ -219,3 +252,20 @@ def test_a_name_that_is_not_valid_utf_8_can_be_listed(root: Path) -> None:
     with open(os.path.join(os.fsencode(root), b"\xff.txt"), "wb"):
         pass
     assert list_directory(str(root), {}).text == "�.txt  0"
+
+
+@pytest.mark.parametrize("seconds", [-1e11, 1e12, 1e20])
+def test_a_time_that_no_calendar_holds_is_left_out(
+    root: Path, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    """Not every file system keeps such a time, so that it is put in place of the real one."""
+    (root / "a").write_text("")
+
+    class Calendar:
+        @staticmethod
+        def fromtimestamp(_: float, zone: tzinfo) -> datetime:
+            return datetime.fromtimestamp(seconds, zone)
+
+    monkeypatch.setattr(files, "datetime", Calendar)
+    (entry,) = list_directory(str(root), {}).structured["entries"]
+    assert (entry["name"], entry["size"], entry["modified"]) == ("a", 0, None)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.lowlevel
+import anyio.to_thread
 import pytest
 
 from manyhands.errors import ToolFault, ToolRefusal
 from manyhands.testing.tools import QuietInvocation
+from manyhands.tools.native import read_file
 from manyhands.tools.native.read_file import ReadFile
 from manyhands.tools.types import CallContext, ResultPage
 from tests.tools.desk import ChangingSettings
@@ -75,6 +81,44 @@ async def test_a_line_without_end_is_cut_and_said_to_be(root: Path, settings: Ch
     assert len(text) <= settings.current.result_limit_chars
     assert "this line has 3000001 characters" in text
     assert await read(root, settings, "one.json", offset=2) == "last line\n"
+
+
+async def test_nobody_looks_for_the_end_of_a_line_that_has_none(
+    root: Path, settings: ChangingSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_file, "LONGEST_LINE", 3_000_000)
+    (root / "one.json").write_text("first line\n" + "x" * 5_000_000 + "\nlast line\n")
+    text = await read(root, settings, "one.json", offset=2)
+    assert len(text) <= settings.current.result_limit_chars
+    assert text.endswith("[… this line has more than 3000000 characters; nothing behind is read]\n")
+    with pytest.raises(ToolFault, match=r"Line 2 of 'one\.json' has more than 3000000 characters"):
+        await read(root, settings, "one.json", offset=3)
+
+
+async def test_a_thread_reads_no_further_when_its_call_is_cancelled(
+    root: Path, settings: ChangingSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_file, "LONGEST_LINE", 10**15)
+    with (root / "sparse").open("wb") as file:
+        file.truncate(300 * 10**9)
+    begun, ended = threading.Event(), threading.Event()
+    work = read_file._Reading.read
+
+    def observed(self: Any, *rest: Any) -> Any:
+        begun.set()
+        try:
+            return work(self, *rest)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(read_file._Reading, "read", observed)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(read, root, settings, "sparse", encoding="utf-16-le"))
+        await anyio.to_thread.run_sync(begun.wait)
+        tasks.cancel_scope.cancel()
+    with anyio.fail_after(60):
+        while not ended.is_set():
+            await anyio.lowlevel.checkpoint()
 
 
 async def test_an_empty_file_is_said_to_be_empty(root: Path, settings: ChangingSettings) -> None:

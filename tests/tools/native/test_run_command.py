@@ -18,6 +18,7 @@ import pytest
 
 from manyhands.errors import ToolFault, ToolRefusal
 from manyhands.guardian import guardian
+from manyhands.home import Home
 from manyhands.sandbox import Bubblewrap, sandbox_for
 from manyhands.settings import Settings
 from manyhands.tools.native.run_command import DEFINITION, TIMEOUT_MS, RunCommand
@@ -290,6 +291,13 @@ async def test_the_home_of_the_hub_cannot_be_seen(project: Path) -> None:
     home = project.parent / "home"
     result = await sandboxed_or_told(project, home, f"cat {home}/token; ls -A {home}; touch {home}/x")
     assert result is None or ("the-token" not in result.text and not (home / "x").exists())
+
+
+async def test_a_home_that_is_found_in_the_project_cannot_be_seen_either(project: Path) -> None:
+    home = Home(project / "moved" / "hub")
+    token = home.token()
+    result = await sandboxed_or_told(project, project.parent / "home", "cat moved/hub/token; ls -A moved/hub")
+    assert result is None or (token not in result.text and "token\n" not in result.text)
 
 
 @pytest.fixture

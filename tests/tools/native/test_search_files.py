@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import psutil
 import pytest
 
 from manyhands.errors import ToolFault, ToolRefusal
+from manyhands.home import Home
 from manyhands.tools.native.search_files import DEFINITION, SearchFiles
 from manyhands.tools.types import ToolResult
 from tests.tools.desk import ChangingSettings
@@ -84,6 +86,18 @@ async def test_a_glob_says_which_files(tree: Path) -> None:
     assert paths(await search(tree, "needle", glob="deep/*.py", path="src")) == ["src/deep/util.py"]
     assert paths(await search(tree, "needle", glob="!src")) == ["main.py"]
     assert paths(await search(tree, "needle", glob="**/*")) == paths(await search(tree, "needle"))
+
+
+@pytest.mark.parametrize("glob", [None, "hub/token", "**/token", "*", "!main.py"])
+async def test_the_home_of_a_hub_is_not_searched_whatever_is_named(tree: Path, glob: str | None) -> None:
+    home = Home(tree / "src/hub")
+    token = home.token()
+    for path in (".", "src"):
+        result = await search(tree, re.escape(token), path=path, glob=glob)
+        assert (token in result.text, result.structured["matches"]) == (False, 0)
+    (home.worktrees / "one").mkdir(parents=True)
+    (home.worktrees / "one" / "a.py").write_text("needle\n")
+    assert paths(await search(home.worktrees / "one", "needle")) == ["a.py"]
 
 
 def make_repository(directory: Path) -> None:

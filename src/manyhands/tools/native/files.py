@@ -13,12 +13,15 @@ from typing import Any
 import anyio
 
 from manyhands.clock import rfc3339
-from manyhands.errors import ToolFault
+from manyhands.errors import ToolFault, ToolRefusal
 from manyhands.tools.native.definition import ADDS, READS, WRITES, Work, define
+from manyhands.tools.native.homes import find_homes
 from manyhands.tools.native.paths import NO_FOLLOW, Place, explained, find_place, root_of
 from manyhands.tools.types import Invocation, ToolResult, text_result
 
 LIST_LIMIT = 500
+LOOKED_AT = 20_000
+"""In so many directories homes are looked for before one is moved with all of them."""
 _PATH = {"type": "string", "description": "Path inside the channel's directory."}
 
 WRITE_FILE = define(
@@ -116,8 +119,7 @@ def replace_file(place: Place, data: bytes, *, create_parents: bool) -> bool:
         mode = _mode_of(name, parent)
         if mode is not None and not stat.S_ISREG(mode):
             raise ToolFault(f"{place.shown!r} is not a regular file.", hint="Choose another name.")
-        directory, base = os.path.split(name)
-        partial = os.path.join(directory, f".{base[:100]}.{secrets.token_hex(6)}.tmp")
+        partial = os.path.join(os.path.dirname(name), f".{secrets.token_hex(8)}.tmp")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW | getattr(os, "O_BINARY", 0)
         descriptor = os.open(partial, flags, 0o666, dir_fd=parent)
         try:
@@ -140,15 +142,45 @@ def rename_file(root: str, arguments: Mapping[str, Any]) -> ToolResult:
     if new.parts[: len(old.parts)] == old.parts and new != old:
         raise ToolFault(f"{new.shown!r} is inside of {old.shown!r}.", hint="Choose another place.")
     with explained(old.shown), old.entry() as (name, parent):
-        if _mode_of(name, parent) is None:
+        mode = _mode_of(name, parent)
+        if mode is None:
             raise FileNotFoundError(2, "")
+        if stat.S_ISDIR(mode):
+            _keep_homes_in_place(old)
         with explained(new.shown), new.entry() as (new_name, new_parent):
             # Someone may make a file of that name between this look and the renaming; systems offer no common
             # way to rule that out.
             if not arguments.get("overwrite") and _mode_of(new_name, new_parent) is not None:
                 raise ToolFault(f"{new.shown!r} exists already.", hint='Set "overwrite" to replace it.')
+            if old != new and _are_links_to_one(name, parent, new_name, new_parent):
+                raise ToolFault(
+                    f"{old.shown!r} and {new.shown!r} are two names of the same file.",
+                    hint="Delete the one that is not wanted.",
+                )
             os.replace(name, new_name, src_dir_fd=parent, dst_dir_fd=new_parent)
     return text_result(f"Renamed {old.shown} to {new.shown}.")
+
+
+def _keep_homes_in_place(place: Place) -> None:
+    """Who knows a home by its path would not find it again, and could not hide it."""
+    found = find_homes(place.path, LOOKED_AT)
+    if found.paths:
+        raise ToolRefusal(f"The home of a hub is in {place.shown!r}.", hint="Only a person may move it.")
+    if not found.complete:
+        raise ToolRefusal(
+            f"{place.shown!r} holds too many directories to look for the home of a hub in all of them.",
+            hint="Rename its parts, or ask a person to do it.",
+        )
+
+
+def _are_links_to_one(name: str, parent: int | None, other: str, other_parent: int | None) -> bool:
+    """A system that renames one hard link to the other leaves both."""
+    try:
+        facts = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        other_facts = os.stat(other, dir_fd=other_parent, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return facts.st_nlink > 1 and not stat.S_ISDIR(facts.st_mode) and os.path.samestat(facts, other_facts)
 
 
 def delete_file(root: str, arguments: Mapping[str, Any]) -> ToolResult:
@@ -189,14 +221,21 @@ def _entry(entry: os.DirEntry[str]) -> dict[str, Any]:
         facts = entry.stat(follow_symlinks=False)
     except OSError:  # gone in between, or not to be looked at
         return {"name": name, "type": "unknown", "size": None, "modified": None}
-    modified = rfc3339(datetime.fromtimestamp(facts.st_mtime, UTC))
     kind = "link" if entry.is_symlink() else "directory" if stat.S_ISDIR(facts.st_mode) else "file"
     return {
         "name": name,
         "type": kind,
         "size": facts.st_size if kind == "file" else None,
-        "modified": modified,
+        "modified": _moment(facts.st_mtime),
     }
+
+
+def _moment(seconds: float) -> str | None:
+    """Nothing for one that no calendar holds: file systems keep any number."""
+    try:
+        return rfc3339(datetime.fromtimestamp(seconds, UTC))
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _line(entry: Mapping[str, Any]) -> str:

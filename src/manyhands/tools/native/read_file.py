@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import io
 import os
 import stat
+import threading
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -22,6 +24,9 @@ RESULT_PREFIX = "result:"
 DEFAULT_LINES = 2000
 ROOM_FOR_NOTES = 400
 COUNTED_BYTES = 100_000_000
+LONGEST_LINE = 100_000_000
+"""Characters. Nobody looks for the end of a line that is longer."""
+BLOCK = 1 << 16
 
 PageReader = Callable[[str, int, int, CallContext], Awaitable[ResultPage]]
 """Reads part of the result of a call that this context may see."""
@@ -73,8 +78,12 @@ class ReadFile:
         root = root_of(invocation)
         first, count = arguments.get("offset") or 1, arguments.get("limit") or DEFAULT_LINES
         encoding = _checked_encoding(arguments.get("encoding") or "utf-8")
-        work = _Reading(first, count, budget, encoding, self.hide_cut)
-        return await anyio.to_thread.run_sync(work.read, root, path, abandon_on_cancel=True)
+        stop = threading.Event()
+        work = _Reading(first, count, budget, encoding, self.hide_cut, stop)
+        try:
+            return await anyio.to_thread.run_sync(work.read, root, path, abandon_on_cancel=True)
+        finally:
+            stop.set()
 
     async def _result(
         self, call_id: str, arguments: Mapping[str, Any], budget: int, context: CallContext
@@ -101,11 +110,13 @@ class _Reading:
     budget: int
     encoding: str
     hide_cut: Callable[[str], str]
+    stop: threading.Event
 
     def read(self, root: str, path: str) -> ToolResult:
         place = find_place(root, path)
-        with explained(place.shown), open_for_reading(place) as file:
-            size = os.fstat(file.fileno()).st_size
+        with explained(place.shown), open_for_reading(place) as opened:
+            size = os.fstat(opened.fileno()).st_size
+            file = io.BufferedReader(_UntilStopped(opened, self.stop), BLOCK)
             _refuse_binary(file, place.shown, self.encoding)
             lines, following = self._lines(file, place.shown)
             if following is None:
@@ -127,7 +138,7 @@ class _Reading:
         lines: list[str] = []
         used, number = 0, 1
         try:
-            while line := self._whole_line(text):
+            while line := self._whole_line(text, number, shown):
                 if number >= self.first:
                     if lines and (len(lines) == self.count or used + len(line) > self.budget):
                         return lines, number
@@ -140,18 +151,26 @@ class _Reading:
             text.detach()
         return lines, None
 
-    def _whole_line(self, text: io.TextIOWrapper) -> str:
+    def _whole_line(self, text: io.TextIOWrapper, number: int, shown: str) -> str:
         """The next line; of one that is longer than the budget only its head, with a note."""
         line = text.readline(self.budget)
         if len(line) < self.budget or line.endswith("\n"):
             return line
         length = len(line)
-        while piece := text.readline(1 << 20):
+        while length <= LONGEST_LINE and (piece := text.readline(1 << 20)):
             length += len(piece)
             if piece.endswith("\n"):
                 break
         head = self.hide_cut(line[: self.budget - 100])
-        return f"{head} [… this line has {length} characters; the rest of it is left out]\n"
+        if length <= LONGEST_LINE:
+            return f"{head} [… this line has {length} characters; the rest of it is left out]\n"
+        if number < self.first:
+            raise ToolFault(
+                f"Line {number} of {shown!r} has more than {LONGEST_LINE} characters.",
+                hint="Nothing behind it can be read.",
+            )
+        text.seek(0, io.SEEK_END)
+        return f"{head} [… this line has more than {LONGEST_LINE} characters; nothing behind is read]\n"
 
     def _total(self, file: BinaryIO, size: int) -> str:
         if size > COUNTED_BYTES:
@@ -161,6 +180,30 @@ class _Reading:
         while chunk := file.read(1 << 20):
             newlines, last = newlines + chunk.count(b"\n"), chunk
         return str(newlines + (not last.endswith(b"\n")))
+
+
+class _UntilStopped(io.RawIOBase):
+    """A file that can be read only while somebody waits: a thread cannot be cancelled."""
+
+    def __init__(self, file: BinaryIO, stop: threading.Event) -> None:
+        self._file = file
+        self._stop = stop
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+    def readinto(self, buffer: Any) -> int:
+        if self._stop.is_set():
+            raise OSError(errno.ECANCELED, "nobody waits for it any longer")
+        data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
 
 
 def open_for_reading(place: Place) -> BinaryIO:

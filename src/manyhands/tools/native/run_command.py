@@ -24,6 +24,7 @@ from manyhands.settings import CurrentSettings
 from manyhands.system import child_environment
 from manyhands.tools.native.command_output import KeptOutput, LiveOutput
 from manyhands.tools.native.definition import define
+from manyhands.tools.native.homes import find_homes
 from manyhands.tools.native.paths import explained, find_place, root_of
 from manyhands.tools.types import Annotations, Invocation, ToolResult, text_result
 
@@ -31,6 +32,8 @@ DEFAULT_MS = 120_000
 LONGEST_MS = 3_600_000
 TIMEOUT_MS = LONGEST_MS + 15_000
 """The time limit under which the tool is registered."""
+LOOKED_AT = 5_000
+"""In so many directories homes are looked for before each command, which takes a moment."""
 
 DEFINITION = define(
     "run_command",
@@ -100,7 +103,8 @@ def no_mounts(directory: str) -> Sequence[Mount]:
 class RunCommand:
     """The work of `run_command`. `hidden`: directories that no sandboxed command may see.
 
-    `mounts_of`: what else a command in a channel's directory needs.
+    Nor may one see another home of a hub that is found in its channel's directory.
+    `mounts_of`: what else a command there needs.
     """
 
     settings: CurrentSettings
@@ -162,10 +166,13 @@ class RunCommand:
             return sandbox_for(
                 root,
                 directory=place.path,
-                hidden=self.hidden,
+                hidden=[*self.hidden, *self._homes(root)],
                 network=network,
                 mounts=self.mounts_of(root),
             )
+
+    def _homes(self, root: str) -> Sequence[str]:
+        return () if self.settings.current.command_sandbox == "off" else find_homes(root, LOOKED_AT).paths
 
     async def _unprotected(self, sandbox: Sandbox) -> str | None:
         """Why this command is to run without a sandbox; nothing when it is to run in one."""

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from manyhands.home import HOME_MARK
 from manyhands.tools.native.ignore_rules import IgnoreFile, glob_regex, is_ignored, parse_ignore_file
 from manyhands.tools.native.line_search import LineSearch, decode, is_binary
 
@@ -76,7 +77,10 @@ class _Level(NamedTuple):
 
 
 class Walk:
-    """The files below a directory that are worth searching, in order: not hidden, not ignored, no links."""
+    """The files below a directory that are worth searching, in order: not hidden, not ignored, no links.
+
+    Nothing in the home of a hub is, whatever the glob names.
+    """
 
     def __init__(self, root: str, parts: Sequence[str], glob: str | None) -> None:
         self.unreadable = 0
@@ -128,6 +132,8 @@ class Walk:
         with os.scandir(directory) as found:
             entries = sorted(found, key=lambda entry: entry.name)
         names = [entry.name for entry in entries]
+        if HOME_MARK in names:
+            return _Level(directory, path, iter(()), ignores)
         return _Level(directory, path, iter(entries), _ignores_in(directory, path, names, ignores))
 
     def _descend(self, level: _Level, name: str) -> _Level | None:
