@@ -36,6 +36,9 @@ LEAVES = frozenset(
         "logs",
         "paging",
         "json_pointer",
+        "restoring",
+        "regex_cost",
+        "strange_schema",
     }
 )
 COMPOSITION = frozenset({"hub", "hub_parts", "hub_services", "daemon", "upkeep", "backup", "__main__"})

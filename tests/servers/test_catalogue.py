@@ -134,6 +134,23 @@ def test_an_index_file_is_no_skill() -> None:
     assert skills_among([{"uri": "skill://index.json", "name": "index"}, {"uri": "note://1"}]) == []
 
 
+def test_skills_among_many_files_have_their_own() -> None:
+    uris = [f"skill://s{n}/{name}" for n in range(20_000) for name in ("SKILL.md", "docs/more.md")]
+    skills = skills_among([{"uri": uri, "name": "x"} for uri in uris])
+    assert [skill["uri"] for skill in skills] == uris[::2]
+    assert skills[7]["resources"] == [{"uri": "skill://s7/SKILL.md"}, {"uri": "skill://s7/docs/more.md"}]
+
+
+def test_a_skill_within_a_skill_has_its_files_too() -> None:
+    uris = ["skill://a/b/SKILL.md", "skill://a/b/x.md", "skill://a/SKILL.md", "skill://loose.md"]
+    skills = skills_among([{"uri": uri} for uri in uris])
+    assert [(skill["uri"], [file["uri"] for file in skill["resources"]]) for skill in skills] == [
+        ("skill://a/b/SKILL.md", uris[:2]),
+        ("skill://a/SKILL.md", uris[:3]),
+        ("skill://loose.md", uris[3:]),
+    ]
+
+
 async def test_the_lists_of_a_server_of_the_newest_revision_are_read() -> None:
     async with running(sdk()) as rig:
         await rig.up()

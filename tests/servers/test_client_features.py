@@ -9,9 +9,12 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp.types import ElicitRequestFormParams, ElicitRequestURLParams, ElicitResult, ErrorData
 
 from manyhands.approvals.types import Answer, Question
 from manyhands.errors import NotConfiguredError
+from manyhands.servers.calls import CallsInFlight
+from manyhands.servers.client_features import ServerRequests
 from manyhands.servers.endpoints import ClientFeatures
 from tests.servers.rig import BOUND, Caller, Rig, Seen, gone, no, plain, running, sdk, web_server, yes
 
@@ -182,6 +185,47 @@ async def test_a_form_that_is_no_schema_is_refused_without_asking() -> None:
     assert not questions
 
 
+@pytest.mark.parametrize("field", [{"type": "object"}, {"$ref": "http://127.0.0.1:9/schema.json"}])
+async def test_a_form_that_is_not_flat_is_refused_without_asking(field: dict[str, Any]) -> None:
+    async with running(plain()) as rig:
+        said, questions = await ask(rig, "form", schema={"type": "object", "properties": {"a": field}})
+    assert said["error"]["code"] == -32602
+    assert "not flat" in said["error"]["message"]
+    assert not questions
+
+
+async def test_questions_that_are_too_many_are_refused_until_some_are_answered() -> None:
+    asked: Seen[Question] = Seen()
+    answers = anyio.Event()
+
+    async def asking(question: Question) -> Answer:
+        asked.add(question)
+        await answers.wait()
+        return yes({"name": "Ada"})
+
+    requests = ServerRequests(
+        "busy",
+        None,
+        ClientFeatures(asking=asking),
+        CallsInFlight(),
+        on_log=lambda _: None,
+        on_roots_wanted=lambda: None,
+    )
+    form = ElicitRequestFormParams(message="Who are you?", requested_schema=FORM)
+    visit = ElicitRequestURLParams(message="Go", url="https://example.org/", elicitation_id="1")
+    context: Any = None
+    async with anyio.create_task_group() as tasks:
+        for _ in range(20):
+            tasks.start_soon(requests.elicit, context, form)
+        await asked.until(lambda _: len(asked.all) == 20)
+        for params in (form, visit):
+            refused = await requests.elicit(context, params)
+            assert isinstance(refused, ErrorData)
+            assert "20 questions" in refused.message
+        answers.set()
+    assert isinstance(await requests.elicit(context, form), ElicitResult)
+
+
 async def test_calls_side_by_side_are_asked_for_each_on_its_own_over_http() -> None:
     one, two = Caller([yes({"name": "One"})], call_id="one"), Caller([yes({"name": "Two"})], call_id="two")
     answers: dict[str, str] = {}
@@ -259,7 +303,17 @@ async def test_an_address_is_shown_and_never_opened() -> None:
     assert question.detail["message"] == "Pay here"
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "javascript:alert(1)", "vnc://host", "http://"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "vnc://host",
+        "http://",
+        "https://evil.example\\@example.org/",
+        "https://example.org@evil.example/",
+    ],
+)
 async def test_an_address_that_a_browser_should_not_visit_is_refused(url: str) -> None:
     async with running(plain()) as rig:
         said, questions = await ask(rig, "visit", url=url)
@@ -335,6 +389,16 @@ async def test_a_model_is_not_asked_when_the_person_refuses() -> None:
     async with running(plain(), features=features) as rig:
         said, _ = await ask(rig, "sample", no())
     assert "refused" in said["error"]["message"]
+    assert not seen
+
+
+async def test_tools_for_a_model_are_refused_since_they_are_not_declared() -> None:
+    features, seen = model("never")
+    tool = {"name": "t", "inputSchema": {"type": "object"}}
+    async with running(plain(), features=features) as rig:
+        said, questions = await ask(rig, "sample", tools=[tool])
+    assert said["error"]["code"] == -32602
+    assert not questions
     assert not seen
 
 

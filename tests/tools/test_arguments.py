@@ -64,10 +64,17 @@ def test_what_fits_passes_quickly_or_thoroughly() -> None:
         {"properties": {"a": {"pattern": "("}}},
         {"$ref": "#"},
         {"$schema": "https://example.org/of-our-own", "type": "object"},
+        {"$id": "http://[", "properties": {"a": {"$ref": "x"}}},
     ],
 )
 def test_a_broken_schema_leaves_the_judgement_to_its_server(schema: dict[str, Any]) -> None:
     ArgumentChecker().check(define(schema), {"a": 1})
+
+
+def test_a_pattern_that_would_take_for_ever_is_left_to_the_server() -> None:
+    schema = {"properties": {"a": {"pattern": "^(a+)+$"}, "b": {"type": "integer"}}}
+    ArgumentChecker().check(define(schema), {"a": "a" * 22 + "!"})
+    assert "b: 'x' is not of type 'integer'" in problem(schema, {"a": "a" * 22 + "!", "b": "x"})
 
 
 def test_a_schema_of_an_old_draft_is_read_by_its_own_rules() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Any
 
 import pytest
@@ -160,6 +161,15 @@ def test_every_part_of_a_whole_definition_is_understood() -> None:
         5400,
     )
     assert (second.retry.attempts, second.depends_on, second.on_interrupt) == (3, ["a"], "fail")
+
+
+def test_a_schema_of_an_input_fetches_nothing() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/schema"
+        check_inputs({"a": {"$ref": address}}, {"a": 1})
+        server.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            server.accept()
 
 
 def test_inputs_are_checked_and_defaults_put_in() -> None:

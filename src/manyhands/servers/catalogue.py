@@ -6,7 +6,7 @@ catalogue says so; an error of the connection itself is not caught here.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 SKILLS_EXTENSION = "io.modelcontextprotocol/skills"
 _SKILL_SCHEME = "skill://"
 _MANY = 500
+_DEEPEST = 32
+"""How deep a skill may lie: each file is looked for in every directory above it."""
 
 Item = Mapping[str, Any]
 Page = tuple[Sequence[Item], str | None]
@@ -202,20 +204,36 @@ def _wire(items: Sequence[BaseModel]) -> list[Item]:
 def skills_among(resources: Sequence[Item]) -> list[Item]:
     """Skills of a server that lists them as plain resources: each `SKILL.md` with the files below it."""
     listed = {str(resource["uri"]): resource for resource in resources if _is_skill_file(resource)}
-    mains = [uri for uri in listed if uri.endswith("/SKILL.md")]
-    skills: list[Item] = []
-    for uri in mains:
-        directory = uri.removesuffix("SKILL.md")
-        files = [{"uri": other} for other in listed if other.startswith(directory)]
-        skills.append({"uri": uri, "frontmatter": _front_matter(listed[uri], directory), "resources": files})
-    loose = [
-        uri for uri in listed if not any(uri.startswith(main.removesuffix("SKILL.md")) for main in mains)
+    files: dict[str, list[Item]] = {uri.removesuffix("SKILL.md"): [] for uri in listed if _is_main(uri)}
+    loose: list[str] = []
+    for uri in listed:
+        homes = [directory for directory in _directories(uri) if directory in files]
+        for directory in homes:
+            files[directory].append({"uri": uri})
+        if not homes and uri != f"{_SKILL_SCHEME}index.json":
+            loose.append(uri)
+    return [
+        *(_skill(listed, f"{directory}SKILL.md", directory, below) for directory, below in files.items()),
+        *(_skill(listed, uri, uri, [{"uri": uri}]) for uri in loose),
     ]
-    return skills + [
-        {"uri": uri, "frontmatter": _front_matter(listed[uri], uri), "resources": [{"uri": uri}]}
-        for uri in loose
-        if uri != f"{_SKILL_SCHEME}index.json"
-    ]
+
+
+def _skill(listed: Mapping[str, Item], uri: str, address: str, files: list[Item]) -> Item:
+    return {"uri": uri, "frontmatter": _front_matter(listed[uri], address), "resources": files}
+
+
+def _is_main(uri: str) -> bool:
+    return uri.endswith("/SKILL.md") and uri.count("/") <= _DEEPEST
+
+
+def _directories(uri: str) -> Iterator[str]:
+    """All that it lies in, from the top."""
+    end = 0
+    for _ in range(_DEEPEST):
+        end = uri.find("/", end) + 1
+        if not end:
+            return
+        yield uri[:end]
 
 
 def _is_skill_file(resource: Item) -> bool:

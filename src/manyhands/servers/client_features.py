@@ -6,10 +6,11 @@ Registering a callback with the SDK declares a feature, so nothing is declared h
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from mcp.types import (
@@ -29,10 +30,10 @@ from manyhands.approvals.types import Answer, ApprovalState, Question
 from manyhands.errors import ManyhandsError
 from manyhands.servers.calls import Call, CallsInFlight
 from manyhands.servers.elicitation import (
+    address_problem,
     form_data,
     form_problem,
     form_question,
-    is_web_address,
     refusal,
     schema_problem,
     url_question,
@@ -44,10 +45,15 @@ if TYPE_CHECKING:
     from mcp.shared.exceptions import MCPError
     from mcp.types import CreateMessageRequestParams, LoggingMessageNotificationParams
 
+T = TypeVar("T")
+
 _REFUSED = -1
 """The code that the specification shows for a sampling request that a person turned down."""
 _FORM_ROUNDS = 3
 _REMEMBERED = 100
+_MOST_OPEN = 20
+"""Questions of one server that wait for a person at the same time."""
+_BUSY = -32000
 
 
 class ServerRequests:
@@ -71,6 +77,7 @@ class ServerRequests:
         self._on_roots_wanted = on_roots_wanted
         self._completed: deque[str] = deque(maxlen=_REMEMBERED)
         self._waiting: dict[str, anyio.Event] = {}
+        self._open = 0
 
     @property
     def can_sample(self) -> bool:
@@ -94,8 +101,19 @@ class ServerRequests:
     ) -> ElicitResult | ErrorData:
         """Ask the person."""
         if isinstance(params, ElicitRequestURLParams):
-            return await self._visit(params)
-        return await self._fill_in(params)
+            return await self._opened(partial(self._visit, params))
+        return await self._opened(partial(self._fill_in, params))
+
+    async def _opened(self, ask: Callable[[], Awaitable[T]]) -> T | ErrorData:
+        """A question more, if there are not too many."""
+        if self._open >= _MOST_OPEN:
+            waiting = f"{self._open} questions of this server wait for the person already."
+            return ErrorData(code=_BUSY, message=f"{waiting} Ask again when some are answered.")
+        self._open += 1
+        try:
+            return await ask()
+        finally:
+            self._open -= 1
 
     async def _fill_in(self, params: ElicitRequestFormParams) -> ElicitResult | ErrorData:
         if fault := schema_problem(params.requested_schema):
@@ -114,8 +132,8 @@ class ServerRequests:
         return ElicitResult(action="cancel")
 
     async def _visit(self, params: ElicitRequestURLParams) -> ElicitResult | ErrorData:
-        if not is_web_address(params.url):
-            return ErrorData(code=INVALID_PARAMS, message="Only http and https addresses can be visited.")
+        if fault := address_problem(params.url):
+            return ErrorData(code=INVALID_PARAMS, message=fault)
         call = self._calls.asking()
         question = url_question(self._server, call.tool if call else None, params)
         answer = await self._ask_until_completed(question, call, params.elicitation_id)
@@ -128,7 +146,7 @@ class ServerRequests:
         except ValidationError:
             return "it wants an address to be visited and does not say which"
         for params in needed:
-            outcome = await self._visit(params)
+            outcome = await self._opened(partial(self._visit, params))
             if isinstance(outcome, ErrorData):
                 return outcome.message
             if outcome.action != "accept":
@@ -169,6 +187,13 @@ class ServerRequests:
         self, context: ClientRequestContext, params: CreateMessageRequestParams
     ) -> CreateMessageResult | ErrorData:
         """Let a model answer, if the person agrees to what it is asked."""
+        if params.tools is not None or params.tool_choice is not None:
+            return ErrorData(
+                code=INVALID_PARAMS, message="Sampling with tools is not supported: it was not declared."
+            )
+        return await self._opened(partial(self._sample, params))
+
+    async def _sample(self, params: CreateMessageRequestParams) -> CreateMessageResult | ErrorData:
         sampler = self._features.sampler
         assert sampler is not None, "sampling is declared only with a sampler"
         call = self._calls.asking()

@@ -214,10 +214,15 @@ def _is_plain_uri(value: Any) -> bool:
     return isinstance(value, str) and bool(re.fullmatch(r"[^#\s]+#?", value))
 
 
+_LONGEST_PATTERN = 10_000
+
+
 def _is_pattern(value: Any) -> bool:
-    """A pattern that only another dialect understands would make every validation of the arguments fail."""
+    """One that only another dialect understands would make every validation of the arguments fail, and one
+    without end would take its time to be read.
+    """
     try:
-        return isinstance(value, str) and bool(re.compile(value))
+        return isinstance(value, str) and len(value) <= _LONGEST_PATTERN and bool(re.compile(value))
     except (re.error, RecursionError, OverflowError):
         return False
 

@@ -6,7 +6,7 @@ A call runs in its caller's task and adds none of its own. Its time limit is the
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from mcp.shared.exceptions import MCPError
@@ -25,6 +25,7 @@ from manyhands.servers.calls import (
 from manyhands.servers.client_features import ServerRequests
 from manyhands.servers.line import Line
 from manyhands.servers.transports.types import STALE_SESSION
+from manyhands.strange_schema import SchemaFault, StrangeSchema
 from manyhands.tools.types import Invocation, ToolResult, text_result
 
 if TYPE_CHECKING:
@@ -109,6 +110,39 @@ def keep_odd_results(session: ClientSession) -> None:
                 call.note = f"This result does not match the output schema of the tool: {str(error)[:500]}"
 
     session.validate_tool_result = check  # type: ignore[method-assign]
+    # The SDK's own validator searches by a stranger's patterns for as long as that takes.
+    session._output_schema_validator = _OutputSchemas().of  # type: ignore[method-assign,assignment]
+
+
+class _OutputSchemas:
+    """What a session's tools say of their results, read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Mapping[str, Any], OutputSchema]] = {}
+
+    def of(self, name: str, schema: Mapping[str, Any]) -> OutputSchema:
+        """What the SDK calls for a tool that has one."""
+        known = self._known.get(name)
+        if known is None or known[0] is not schema:
+            known = self._known[name] = (schema, OutputSchema(schema))
+        return known[1]
+
+
+class OutputSchema:
+    """Stands where the SDK has a validator. A schema that is broken or without end fits everything."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        try:
+            self._schema = StrangeSchema(schema)
+        except SchemaFault:
+            self._schema = StrangeSchema({})
+
+    def iter_errors(self, content: Any) -> Iterator[Exception]:
+        """Nothing, or raises what does not fit: an error of jsonschema would print all of the content."""
+        if error := next(self._schema.misfits(content), None):
+            where = ".".join(str(part) for part in error.absolute_path)
+            raise RuntimeError(f"{where}: {error.message}" if where else error.message)
+        return iter(())
 
 
 def _request_meta(meta: Mapping[str, Any] | None) -> RequestParamsMeta | None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from manyhands.errors import ToolFault
 from manyhands.secrets import HIDDEN
+from manyhands.strange_schema import SchemaFault, StrangeSchema
 from manyhands.tools.quick_schema import Check, quick_check
 from manyhands.tools.types import ToolDefinition
 
@@ -78,31 +80,11 @@ def _key(definition: ToolDefinition) -> str | int:
 
 def _full_check(schema: Mapping[str, Any]) -> Problems:
     """Everything JSON Schema knows. A schema that is broken accepts all: its server is the judge then."""
-    from jsonschema.exceptions import SchemaError
-    from jsonschema.validators import Draft202012Validator, validator_for
-    from referencing import Registry
-    from referencing.exceptions import Unresolvable
-
-    kind = validator_for(schema, default=Draft202012Validator)
     try:
-        kind.check_schema(dict(schema))
-    except (SchemaError, Unresolvable, RecursionError):
+        strange = StrangeSchema(schema)
+    except SchemaFault:
         return lambda _: []
-    # A registry of our own: the default one would fetch a `$ref` from anywhere on the network.
-    validator = kind(dict(schema), registry=Registry())
-
-    def problems(arguments: Any) -> list[str]:
-        found: list[str] = []
-        try:
-            for error in validator.iter_errors(arguments):
-                found.append(_problem(error))
-                if len(found) == SHOWN_PROBLEMS:
-                    break
-        except (Unresolvable, RecursionError):
-            return []
-        return found
-
-    return problems
+    return lambda arguments: [_problem(error) for error in islice(strange.misfits(arguments), SHOWN_PROBLEMS)]
 
 
 def _problem(error: ValidationError) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from manyhands.strange_schema import SchemaFault, StrangeSchema
 from manyhands.workflows.types import Node, NodeStatus, OnInterrupt, Retry
 
 Verdict = Literal["wait", "run", "skip"]
@@ -78,14 +79,15 @@ def given_output(node: Node, value: Any) -> tuple[Any, str | None]:
     """The output as its schema wants it, and why it does not fit. A text is read as JSON first."""
     if node.output is None:
         return value, None
-    from jsonschema import Draft202012Validator
-
     if isinstance(value, str) and node.output.get("type") != "string":
         try:
             value = _as_json(value)
         except ValueError:
             return value, f"The output is no JSON: {value[:200]!r}."
-    error = next(iter(Draft202012Validator(node.output).iter_errors(value)), None)
+    try:
+        error = next(StrangeSchema(node.output).misfits(value), None)
+    except SchemaFault as fault:
+        return value, f"The schema of the output cannot be used: {fault}."
     if error is None:
         return value, None
     where = "/".join(str(part) for part in error.absolute_path)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from manyhands.strange_schema import SchemaFault, StrangeSchema
 from manyhands.workflows import shell, templates
 from manyhands.workflows.definition import Reader
 from manyhands.workflows.fields import TYPES
@@ -352,10 +353,15 @@ def _cycle(own: Mapping[str, Node]) -> list[str]:
     return []
 
 
+def _misfits(schema: Mapping[str, Any], value: Any) -> list[str]:
+    try:
+        return [error.message for error in StrangeSchema(schema).misfits(value)]
+    except SchemaFault as fault:
+        return [f"its schema cannot be used: {fault}"]
+
+
 def check_inputs(inputs: Mapping[str, Mapping[str, Any]], given: Mapping[str, Any]) -> tuple[Json, list[str]]:
     """The inputs of a run with defaults put in, and what is wrong with them."""
-    from jsonschema import Draft202012Validator
-
     from manyhands.workflows.definition import value_schema
 
     wrong = [f"There is no input {name!r}." for name in given if name not in inputs]
@@ -363,8 +369,9 @@ def check_inputs(inputs: Mapping[str, Mapping[str, Any]], given: Mapping[str, An
     for name, schema in inputs.items():
         if name in given:
             made[name] = given[name]
-            errors = Draft202012Validator(value_schema(schema)).iter_errors(given[name])
-            wrong += [f"The input {name!r}: {error.message[:300]}." for error in errors]
+            wrong += [
+                f"The input {name!r}: {text[:300]}." for text in _misfits(value_schema(schema), given[name])
+            ]
         elif "default" in schema:
             made[name] = schema["default"]
         elif schema.get("required") is False:
