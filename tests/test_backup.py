@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
+import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 import tarfile
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,9 +20,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, insert, select
 
+from manyhands import backup as module
 from manyhands.backup import make_backup, restore_backup
 from manyhands.errors import ConflictError, InvalidError, UnavailableError
 from manyhands.home import Home
+from manyhands.restoring import finish_restore
 from manyhands.store import transfer
 from manyhands.store.engine import open_store
 from manyhands.store.tables import channels, events, metadata, servers, tool_calls
@@ -82,6 +87,9 @@ def home(tmp_path: Path) -> Home:
     (home.results / "call_0002.json.partial").write_text("half")
     (home.path / "workflows").mkdir()
     (home.path / "workflows" / "daily.yaml").write_text("name: daily")
+    (home.memory / "people").mkdir(parents=True)
+    (home.memory / "people" / "ada.md").write_text("likes tea")
+    (home.path / "chat_history").write_text("hello\n")
     return home
 
 
@@ -136,6 +144,8 @@ async def test_files_come_back_and_keys_only_when_they_were_asked_for(home: Home
     assert (first.results / "call_0001.json").read_text() == "large"
     assert not (first.results / "call_0002.json.partial").exists()
     assert (first.path / "workflows" / "daily.yaml").exists()
+    assert (first.memory / "people" / "ada.md").read_text() == "likes tea"
+    assert (first.path / "chat_history").read_text() == "hello\n"
     assert not first.token_file.exists()
     assert second.token() == home.token()
     assert second.secrets_key_file.read_text() == "key"
@@ -244,7 +254,7 @@ def test_an_archive_that_was_changed_is_refused_and_nothing_is_touched(
     with pytest.raises(InvalidError, match=message):
         restore_backup(other, saved)
     shown = {path.name for path in other.path.iterdir() if not path.name.startswith(".")}
-    assert shown == {"lock", "logs", "results", "run"}
+    assert shown == {"logs", "results", "run"}
     assert not list(other.path.glob(".restore-*"))
     assert not list(saved.parent.glob("**/evil"))
 
@@ -257,6 +267,49 @@ def test_a_file_that_is_cut_off_or_none_of_ours_is_refused(saved: Path, other: H
     for path in (saved, text):
         with pytest.raises(InvalidError, match="damaged or no backup"):
             restore_backup(other, path)
+
+
+def test_bytes_that_were_flipped_are_called_damage(saved: Path, other: Home) -> None:
+    content = saved.read_bytes()
+    for tenth in range(1, 7):
+        start = len(content) * tenth // 10
+        flipped = bytes(byte ^ 0xFF for byte in content[start : start + 40])
+        saved.write_bytes(content[:start] + flipped + content[start + 40 :])
+        with pytest.raises(InvalidError, match="damaged or no backup"):
+            restore_backup(other, saved)
+
+
+def test_an_archive_without_a_database_is_refused(saved: Path, other: Home) -> None:
+    def lose_it(content: dict[str, bytes]) -> None:
+        manifest = json.loads(content["manifest.json"])
+        del manifest["entries"]["manyhands.db"], content["manyhands.db"]
+        content["manifest.json"] = json.dumps(manifest).encode()
+
+    rewrite(saved, lose_it)
+    with pytest.raises(InvalidError, match="it holds no database"):
+        restore_backup(other, saved)
+
+
+def test_a_full_disk_is_not_called_a_damaged_backup(
+    saved: Path, other: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(module, "_extract", fail)
+    with pytest.raises(UnavailableError, match=r"No space left.*Make space"):
+        restore_backup(other, saved)
+
+
+def test_whatever_is_refused_is_refused_before_anyone_has_to_leave(saved: Path, home: Home) -> None:
+    def leave() -> AbstractContextManager[object]:
+        raise AssertionError("nobody has to leave for this")
+
+    with pytest.raises(ConflictError, match="--replace"):
+        restore_backup(home, saved, alone=leave)
+    saved.write_bytes(saved.read_bytes()[:-100])
+    with pytest.raises(InvalidError, match="damaged"):
+        restore_backup(home, saved, replace=True, alone=leave)
 
 
 def test_a_backup_of_a_newer_version_is_refused(saved: Path, other: Home) -> None:
@@ -283,6 +336,105 @@ def test_a_restore_that_fails_half_way_puts_everything_back(
     with pytest.raises(UnavailableError, match="No space left"):
         restore_backup(home, saved, replace=True)
     assert {path: path.read_bytes() for path in before} == before
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from manyhands import backup
+from manyhands.home import Home
+from manyhands.store import transfer
+
+left = int(sys.argv[3])
+
+def counted(work):
+    def run(*arguments):
+        global left
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        left -= 1
+        return work(*arguments)
+    return run
+
+transfer.check_sqlite = counted(transfer.check_sqlite)
+Path.rename, Path.replace = counted(Path.rename), counted(Path.replace)
+backup.restore_backup(Home(Path(sys.argv[1])), Path(sys.argv[2]), replace=True)
+"""
+
+
+def content_of(directory: Path, names: set[str]) -> dict[str, bytes]:
+    """All files below those entries of a directory."""
+    files = (path for name in names for path in [directory / name, *(directory / name).rglob("*")])
+    return {path.relative_to(directory).as_posix(): path.read_bytes() for path in files if path.is_file()}
+
+
+def test_a_restore_that_is_killed_anywhere_has_done_nothing_or_is_finished_at_the_next_start(
+    saved: Path, home: Home, tmp_path: Path
+) -> None:
+    names = {"manyhands.db", "config.toml", "secrets.enc", "chat_history", "results", "workflows", "memory"}
+    fresh = Home(tmp_path / "fresh")
+    restore_backup(fresh, saved)
+    wanted = content_of(fresh.path, names)
+    home.config_file.write_text("port = 8400\n")
+    (home.results / "call_0009.json").write_text("since then")
+    old = content_of(home.path, names)
+    for number in range(100):
+        place = Home(tmp_path / f"killed-{number}")
+        shutil.copytree(home.path, place.path)
+        command = [sys.executable, "-c", KILLED, str(place.path), str(saved), str(number)]
+        ran = subprocess.run(command, capture_output=True, check=False)
+        place.create()
+        finish_restore(place)
+        now, aside = content_of(place.path, names), list(place.path.glob("before-restore-*"))
+        if number == 0:  # while it was checked
+            assert (now, aside) == (old, [])
+        else:
+            assert now == wanted
+            assert content_of(aside[0], names) == old
+        if ran.returncode == 0:
+            break
+        assert ran.returncode == -signal.SIGKILL
+    assert number == 1 + 2 * len(names)
+
+
+def test_a_restore_that_cannot_be_finished_says_where_everything_is(saved: Path, home: Home) -> None:
+    command = [sys.executable, "-c", KILLED, str(home.path), str(saved), "3"]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    for staging in home.path.glob(".restore-*"):
+        shutil.rmtree(staging)
+    with pytest.raises(UnavailableError, match=r"interrupted.*before-restore-\d+.*restoring\.json"):
+        finish_restore(home)
+
+
+def test_a_database_elsewhere_is_moved_aside_where_it_is(saved: Path, home: Home, tmp_path: Path) -> None:
+    database = tmp_path / "elsewhere" / "hub.db"
+    database.parent.mkdir()
+    database.write_bytes(b"the old one")
+    report = restore_backup(home, saved, database_url=f"sqlite:///{database}", replace=True)
+    assert report.replaced is not None
+    assert report.replaced.parent == home.path
+    (aside,) = database.parent.glob("before-restore-*")
+    assert (aside / "hub.db").read_bytes() == b"the old one"
+    assert database.read_bytes().startswith(b"SQLite")
+    assert str(aside) in report.notes[0]
+
+
+def test_two_backups_to_one_name_at_once_are_one_good_backup(
+    home: Home, other: Home, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, write = tmp_path / "same.tar.gz", module._write_archive
+
+    def write_while_another_does(*arguments: Any, **options: Any) -> int:
+        monkeypatch.setattr(module, "_write_archive", write)
+        entries = write(*arguments, **options)
+        make_backup(home, url_of(home), path)
+        return entries
+
+    monkeypatch.setattr(module, "_write_archive", write_while_another_does)
+    with pytest.raises(ConflictError, match="there already"):
+        make_backup(home, url_of(home), path)
+    assert restore_backup(other, path).entries
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_a_backup_never_overwrites_and_leaves_no_half_file(saved: Path, home: Home, tmp_path: Path) -> None:

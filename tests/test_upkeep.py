@@ -90,6 +90,50 @@ async def test_old_approvals_go_with_the_calls(upkeep: Upkeep, store: Store, clo
     assert (await upkeep.clean()).approvals == 1
 
 
+async def test_what_still_waits_stays_however_old_it_is(
+    upkeep: Upkeep, store: Store, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "CHUNK", 1)
+    old = clock.now() - timedelta(days=200)
+    questions = [
+        {"id": new_id("approval"), "kind": kind, "state": state, "title": "t", "detail": {}}
+        | {"created_at": old}
+        for kind, state in (("tool", "pending"), ("workflow", "pending"), ("tool", "expired"))
+    ]
+    calls = [
+        {"id": new_id("call"), "tool": "t", "server": "s", "arguments": {}, "is_error": False}
+        | {"status": status, "at": old}
+        for status in ("pending", "denied")
+    ]
+    await store.write(lambda conn: conn.execute(insert(approvals), questions))
+    await store.write(lambda conn: conn.execute(insert(tool_calls), calls))
+    cleaned = await upkeep.clean()
+    assert (cleaned.approvals, cleaned.calls) == (1, 1)
+    states = await store.read(lambda conn: conn.execute(select(approvals.c.state)).scalars().all())
+    statuses = await store.read(lambda conn: conn.execute(select(tool_calls.c.status)).scalars().all())
+    assert (list(states), list(statuses)) == (["pending", "pending"], ["pending"])
+
+
+async def test_it_goes_on_when_something_cannot_be_removed(
+    upkeep: Upkeep, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed = anyio.Event()
+
+    async def fail() -> None:
+        failed.set()
+        raise PermissionError("not yours")
+
+    monkeypatch.setattr(upkeep, "clean", fail)
+    async with anyio.create_task_group() as group:
+        group.start_soon(upkeep.run)
+        for seconds in (module.FIRST_AFTER_S, module.EVERY_S):
+            failed = anyio.Event()
+            await clock.someone_sleeps()
+            clock.advance(seconds)
+            await failed.wait()
+        group.cancel_scope.cancel()
+
+
 async def test_old_events_go_and_whoever_comes_back_is_told(
     upkeep: Upkeep, bus: EventBus, clock: FakeClock, store: Store
 ) -> None:
@@ -154,6 +198,18 @@ async def test_attachments_go_when_no_message_carries_them_any_more(
     await store.write(lambda conn: insert_messages(conn, [message]))
     assert (await upkeep.clean()).attachments == 1
     assert [path.exists() for path in (carried, unused, fresh)] == [True, False, True]
+
+
+async def test_what_a_killed_backup_or_restore_has_left_goes(
+    upkeep: Upkeep, home: Home, clock: FakeClock
+) -> None:
+    ages_s = {".backup-a": 2 * 86_400, ".restore-b": 2 * 86_400, ".restore-c": 60}
+    for name, age_s in ages_s.items():
+        (home.path / name).mkdir()
+        (home.path / name / "manyhands.db").write_bytes(b"x")
+        os.utime(home.path / name, (clock.now().timestamp() - age_s,) * 2)
+    assert (await upkeep.clean()).staging == 2
+    assert [(home.path / name).exists() for name in ages_s] == [False, False, True]
 
 
 async def test_what_is_kept_is_measured(upkeep: Upkeep, store: Store, home: Home, clock: FakeClock) -> None:

@@ -9,6 +9,8 @@ Blocking: call it from a worker thread. It needs no running hub, and making a ba
 
 from __future__ import annotations
 
+import errno
+import gzip
 import hashlib
 import io
 import json
@@ -16,8 +18,9 @@ import os
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -27,6 +30,7 @@ from manyhands import __version__
 from manyhands.clock import rfc3339
 from manyhands.errors import ConflictError, InvalidError, UnavailableError
 from manyhands.home import Home, read_bootstrap
+from manyhands.restoring import Exchange, Move, exchange, finish_restore
 from manyhands.store import transfer
 from manyhands.store.schema import head_revision
 from manyhands.store.urls import is_sqlite, sqlite_path
@@ -36,7 +40,21 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 DATABASE = "manyhands.db"
 TABLES = "tables"
-_DIRECTORIES = ("results", "attachments", "playgrounds", "workflows")
+_DIRECTORIES = ("results", "attachments", "playgrounds", "workflows", "memory")
+_FILES = ("config.toml", "secrets.enc", "chat_history")
+_STAGING = ".restore-"
+_DAMAGE = (
+    tarfile.TarError,
+    EOFError,
+    zlib.error,
+    gzip.BadGzipFile,
+    ValueError,
+    OverflowError,
+    FileExistsError,
+    IsADirectoryError,
+    NotADirectoryError,
+)
+"""What reading an archive raises that is none of ours, or no longer."""
 _COMPRESSION = 4
 _CHUNK = 1 << 20
 
@@ -66,26 +84,42 @@ class RestoreReport:
 def make_backup(home: Home, database_url: str, path: Path, *, keys: bool = False) -> BackupReport:
     """Write a backup to `path`, which must not be there yet."""
     if path.exists():
-        raise ConflictError(f"{path} is there already.", hint="Choose another name; nothing is overwritten.")
-    partial = path.with_name(f".{path.name}.partial")
+        raise _there_already(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            entries = _write_archive(file, home, database_url, keys=keys)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+        partial = Path(name)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                entries = _write_archive(file, home, database_url, keys=keys)
+                file.flush()
+                os.fsync(file.fileno())
+            _publish(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
     except OSError as error:
         raise UnavailableError(
             f"The backup could not be written to {path}: {error.strerror or error}.",
             hint="Check the directory and the space on its disk.",
         ) from error
-    finally:
-        with suppress(OSError):
-            partial.unlink()
     kind = "sqlite" if is_sqlite(database_url) else "postgresql"
     return BackupReport(path, path.stat().st_size, entries, kind, keys)
+
+
+def _publish(partial: Path, path: Path) -> None:
+    """Under its name as a whole, and never over a file that has come meanwhile."""
+    try:
+        path.hardlink_to(partial)
+    except FileExistsError:
+        raise _there_already(path) from None
+    except OSError:  # a disk without hard links
+        if path.exists():
+            raise _there_already(path) from None
+        partial.rename(path)
+
+
+def _there_already(path: Path) -> ConflictError:
+    return ConflictError(f"{path} is there already.", hint="Choose another name; nothing is overwritten.")
 
 
 def _write_archive(file: IO[bytes], home: Home, database_url: str, *, keys: bool) -> int:
@@ -116,7 +150,7 @@ def _stage_database(database_url: str, staging: Path) -> None:
 
 
 def _files_of(home: Home, *, keys: bool) -> list[Path]:
-    wanted = [home.config_file, home.secrets_file]
+    wanted = [home.path / name for name in _FILES]
     if keys:
         wanted += [home.token_file, home.secrets_key_file]
     return [path for path in wanted if path.is_file()]
@@ -185,28 +219,41 @@ class _Summing(io.RawIOBase):
 
 
 def restore_backup(
-    home: Home, archive: Path, *, database_url: str | None = None, replace: bool = False
+    home: Home,
+    archive: Path,
+    *,
+    database_url: str | None = None,
+    replace: bool = False,
+    alone: Callable[[], AbstractContextManager[object]] = nullcontext,
 ) -> RestoreReport:
     """Bring a backup back into a home that no hub uses.
 
-    What is there already is refused, or with `replace` moved aside into the home's `before-restore-…`. The
-    database may be of the other kind than the backup's.
+    What is there already is refused, or with `replace` moved aside into `before-restore-…` beside it. The
+    database may be of the other kind than the backup's. `alone` is entered once the backup is known to be
+    good and to have room: it ends whatever uses the home for the time being.
     """
     home.create()
-    lock = HomeLock(home.lock_file)
-    lock.acquire()
+    finish_restore(home)
+    url = database_url or read_bootstrap(home).database_url
+    beside = Path(sqlite_path(url)).parent if is_sqlite(url) else home.path
     try:
-        with tempfile.TemporaryDirectory(prefix=".restore-", dir=home.path) as staging:
-            manifest = _unpack(archive, Path(staging))
-            url = database_url or read_bootstrap(home).database_url
-            return _put_in_place(home, Path(staging), manifest, url, replace=replace)
+        beside.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (
+            tempfile.TemporaryDirectory(prefix=_STAGING, dir=home.path) as files,
+            tempfile.TemporaryDirectory(prefix=_STAGING, dir=beside) as database,
+        ):
+            staged = _Staged(home, url, Path(files), Path(database), _unpack(archive, Path(files)))
+            _check_schema(staged.manifest, url)
+            staged.check_room(replace=replace)
+            staged.ready_database()
+            with alone(), HomeLock(home.lock_file):
+                return staged.put_in_place(replace=replace)
     except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         raise UnavailableError(
             f"The backup could not be restored: {error.strerror or error}.",
-            hint="Check the disk and try again.",
+            hint=f"Nothing was changed. {'Make space on' if full else 'Check'} the disk and try again.",
         ) from error
-    finally:
-        lock.release()
 
 
 def _unpack(archive: Path, staging: Path) -> dict[str, Any]:
@@ -217,7 +264,7 @@ def _unpack(archive: Path, staging: Path) -> dict[str, Any]:
             for member in tar:
                 if member.isfile() and (source := tar.extractfile(member)) is not None:
                     sums[member.name] = _extract(source, staging, member.name)
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except _DAMAGE as error:
         raise _damaged(archive, str(error)) from error
     try:
         manifest: dict[str, Any] = json.loads((staging / MANIFEST).read_bytes())
@@ -233,6 +280,9 @@ def _unpack(archive: Path, staging: Path) -> dict[str, Any]:
     sums.pop(MANIFEST)
     if wrong := sorted(name for name in listed.keys() | sums.keys() if listed.get(name) != sums.get(name)):
         raise _damaged(archive, f"{wrong[0]} is not what was saved")
+    if not (staging / DATABASE).is_file() and not (staging / TABLES).is_dir():
+        raise _damaged(archive, "it holds no database")
+    (staging / MANIFEST).unlink()
     return manifest
 
 
@@ -249,27 +299,82 @@ def _extract(source: IO[bytes], staging: Path, name: str) -> dict[str, Any]:
             file.write(chunk)
             total.update(chunk)
             size += len(chunk)
+        file.flush()
+        os.fsync(file.fileno())
     return {"bytes": size, "sha256": total.hexdigest()}
 
 
-def _put_in_place(
-    home: Home, staging: Path, manifest: Mapping[str, Any], url: str, *, replace: bool
-) -> RestoreReport:
-    (staging / MANIFEST).unlink()
-    _check_schema(manifest, url)
-    names = [path.name for path in staging.iterdir() if path.name not in (DATABASE, TABLES)]
-    aside = _make_room(home, names, url, replace=replace)
-    with _undone_on_failure(aside):
-        _restore_database(staging, url)
-        for name in names:
-            os.replace(staging / name, home.path / name)
-    return RestoreReport(
-        entries=len(manifest["entries"]),
-        database="sqlite" if is_sqlite(url) else "postgresql",
-        made_at=str(manifest["made_at"]),
-        replaced=next(iter(aside.values())).parent if aside else None,
-        notes=_notes(home, manifest),
-    )
+@dataclass(frozen=True, slots=True)
+class _Staged:
+    """A backup that was unpacked and found good; `database` is a directory beside where the database goes."""
+
+    home: Home
+    url: str
+    files: Path
+    database: Path
+    manifest: Mapping[str, Any]
+
+    def ready_database(self) -> None:
+        """As a file, or as rows, whichever is wanted."""
+        tables, saved = self.files / TABLES, self.files / DATABASE
+        if is_sqlite(self.url):
+            ready = self.database / Path(sqlite_path(self.url)).name
+            if tables.is_dir():
+                transfer.load_tables(tables, f"sqlite:///{ready}")
+            else:
+                transfer.check_sqlite(saved)
+                shutil.move(saved, ready)
+        elif not tables.is_dir():
+            transfer.check_sqlite(saved)
+            tables.mkdir()
+            transfer.dump_tables(f"sqlite:///{saved}", tables)
+
+    def check_room(self, *, replace: bool) -> None:
+        """Refuse what is in the way, unless it is to go."""
+        if not is_sqlite(self.url) and transfer.has_rows(self.url):
+            raise ConflictError(
+                "The PostgreSQL database is not empty.", hint="Give an empty one with --database."
+            )
+        if not replace and (occupied := self._occupied()):
+            raise ConflictError(
+                f"{occupied[0]} is there already.",
+                hint="Use --replace to move what is there aside, or another home.",
+            )
+
+    def put_in_place(self, *, replace: bool) -> RestoreReport:
+        """Once nobody uses the home."""
+        self.check_room(replace=replace)
+        name = f"before-restore-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
+        aside = tuple((path, path.parent / name / path.name) for path in self._occupied())
+        if not is_sqlite(self.url):
+            transfer.load_tables(self.files / TABLES, self.url)
+        exchange(self.home, Exchange(aside, tuple(self._into()), (self.files, self.database)))
+        places = list(dict.fromkeys(there.parent for _, there in reversed(aside)))
+        return RestoreReport(
+            entries=len(self.manifest["entries"]),
+            database="sqlite" if is_sqlite(self.url) else "postgresql",
+            made_at=str(self.manifest["made_at"]),
+            replaced=places[0] if places else None,
+            notes=(
+                *(f"The database that was there before is in {place}." for place in places[1:]),
+                *_notes(self.home, self.manifest),
+            ),
+        )
+
+    def _into(self) -> Iterator[Move]:
+        if is_sqlite(self.url):
+            target = Path(sqlite_path(self.url))
+            yield self.database / target.name, target
+        for path in sorted(self.files.iterdir()):
+            if path.name not in (DATABASE, TABLES):
+                yield path, self.home.path / path.name
+
+    def _occupied(self) -> list[Path]:
+        """What has to make room, with what SQLite and the hub keep beside their files."""
+        files = [Path(sqlite_path(self.url)), self.home.durable_file] if is_sqlite(self.url) else []
+        beside = [Path(f"{file}{suffix}") for file in files for suffix in ("", "-wal", "-shm", "-begun")]
+        wanted = dict.fromkeys((*beside, *(target for _, target in self._into())))
+        return [path for path in wanted if _holds_something(path)]
 
 
 def _check_schema(manifest: Mapping[str, Any], url: str) -> None:
@@ -282,66 +387,8 @@ def _check_schema(manifest: Mapping[str, Any], url: str) -> None:
         )
 
 
-def _make_room(home: Home, names: list[str], url: str, *, replace: bool) -> dict[Path, Path]:
-    """Move what is in the way aside; where it was and where it is now."""
-    database = Path(sqlite_path(url)) if is_sqlite(url) else None
-    if database is None and transfer.has_rows(url):
-        raise ConflictError(
-            "The PostgreSQL database is not empty.", hint="Give an empty one with --database."
-        )
-    files = [database, home.durable_file] if database else []
-    beside = [Path(f"{file}{suffix}") for file in files for suffix in ("", "-wal", "-shm", "-begun")]
-    wanted = dict.fromkeys((*beside, *(home.path / name for name in names)))
-    occupied = [path for path in wanted if _holds_something(path)]
-    if not occupied:
-        return {}
-    if not replace:
-        raise ConflictError(
-            f"{occupied[0]} is there already.",
-            hint="Use --replace to move what is there aside, or another home.",
-        )
-    aside = home.path / f"before-restore-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
-    aside.mkdir(mode=0o700)
-    moves = {path: aside / path.name for path in occupied}
-    for path, target in moves.items():
-        shutil.move(path, target)
-    return moves
-
-
 def _holds_something(path: Path) -> bool:
-    if path.is_dir():
-        if any(path.iterdir()):
-            return True
-        path.rmdir()
-        return False
-    return path.exists()
-
-
-@contextmanager
-def _undone_on_failure(aside: Mapping[Path, Path]) -> Iterator[None]:
-    """What was moved aside comes back when the restore fails half way."""
-    try:
-        yield
-    except BaseException:
-        for path, moved in aside.items():
-            if path.is_dir():
-                shutil.rmtree(path)
-            shutil.move(moved, path)
-        raise
-
-
-def _restore_database(staging: Path, url: str) -> None:
-    if (staging / TABLES).is_dir():
-        transfer.load_tables(staging / TABLES, url)
-    elif is_sqlite(url):
-        target = Path(sqlite_path(url))
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        transfer.check_sqlite(staging / DATABASE)
-        shutil.move(staging / DATABASE, target)
-    else:
-        (staging / TABLES).mkdir()
-        transfer.dump_tables(f"sqlite:///{staging / DATABASE}", staging / TABLES)
-        transfer.load_tables(staging / TABLES, url)
+    return any(path.iterdir()) if path.is_dir() else os.path.lexists(path)
 
 
 def _notes(home: Home, manifest: Mapping[str, Any]) -> tuple[str, ...]:

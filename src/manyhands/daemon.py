@@ -31,6 +31,7 @@ from manyhands.errors import (
     innermost,
 )
 from manyhands.home import Home, read_bootstrap
+from manyhands.restoring import finish_restore
 from manyhands.system import HomeLock, exposure
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def run_daemon(
     allow_remote: bool = False,
 ) -> int:
     """Serve until a signal or the API ends it; the answer is the exit code."""
+    finish_restore(home)
     bootstrap = read_bootstrap(home)
     _check_home(home)
     chosen = host or bootstrap.host

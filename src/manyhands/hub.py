@@ -30,6 +30,7 @@ from manyhands.home import Home, find_home
 from manyhands.hub_parts import background, guarded
 from manyhands.hub_services import Services
 from manyhands.models.types import Model, ToolSpec
+from manyhands.restoring import finish_restore
 from manyhands.secrets import Redactor, SecretStore
 from manyhands.servers.sign_in import CALLBACK_PATH, SignIn
 from manyhands.servers.views import Outcome, ServerView
@@ -111,6 +112,7 @@ class Hub(Services):
         """In order, each step resting on those before it; closing goes the other way round."""
         self.home.create()
         if self._lock is None:
+            finish_restore(self.home)
             self._lock = self._stack.enter_context(HomeLock(self.home.lock_file))
         await anyio.to_thread.run_sync(export_if_configured)
         self.started_at, self._began = self._clock.now(), self._clock.monotonic()

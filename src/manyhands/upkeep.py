@@ -13,8 +13,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import anyio
-from sqlalchemy import Column, Connection, Table, Text, cast, delete, func, select
+from sqlalchemy import Column, ColumnElement, Connection, Table, Text, cast, delete, func, select
 
+from manyhands.approvals.types import ApprovalState
 from manyhands.clock import Clock
 from manyhands.errors import ManyhandsError
 from manyhands.events import Event, EventBus
@@ -23,7 +24,7 @@ from manyhands.logs import log_size
 from manyhands.settings import CurrentSettings, Settings
 from manyhands.store.engine import Store
 from manyhands.store.event_log import forget_events
-from manyhands.store.tables import approvals, events, messages, tool_calls
+from manyhands.store.tables import approvals, call_ended, events, messages, tool_calls
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +34,8 @@ CHUNK = 500
 RENEW_EVERY = 1000
 _ABANDONED = timedelta(days=1)
 _PARTIAL = ".partial"
+_STAGING = (".backup-*", ".restore-*")
+_ANSWERED = approvals.c.state != ApprovalState.PENDING.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,7 @@ class Cleaned:
     events: int = 0
     results: int = 0
     attachments: int = 0
+    staging: int = 0
 
     def __bool__(self) -> bool:
         return any(astuple(self))
@@ -102,16 +106,17 @@ class Upkeep:
                 await self._clock.sleep(EVERY_S)
 
     async def clean(self) -> Cleaned:
-        """Remove what is older, or larger, than the settings allow."""
+        """Remove what is older, or larger, than the settings allow; what still waits stays, however old."""
         settings, now = self._settings.current, self._clock.now()
         calls_before = now - timedelta(days=settings.retention_calls_days)
         events_before = now - timedelta(days=settings.retention_events_days)
         return Cleaned(
-            calls=await self._remove_old(tool_calls, tool_calls.c.at, calls_before),
-            approvals=await self._remove_old(approvals, approvals.c.created_at, calls_before),
+            calls=await self._remove_old(tool_calls, tool_calls.c.at, calls_before, call_ended),
+            approvals=await self._remove_old(approvals, approvals.c.created_at, calls_before, _ANSWERED),
             events=await self._store.write(lambda conn: forget_events(conn, events_before)),
             results=await anyio.to_thread.run_sync(_clean_results, self._home.results, settings, now),
             attachments=await self._clean_attachments(now),
+            staging=await anyio.to_thread.run_sync(_clean_staging, self._home.path, now),
         )
 
     async def _clean_attachments(self, now: datetime) -> int:
@@ -144,10 +149,12 @@ class Upkeep:
             oldest_call=oldest,
         )
 
-    async def _remove_old(self, table: Table, moment: Column[datetime], before: datetime) -> int:
+    async def _remove_old(
+        self, table: Table, moment: Column[datetime], before: datetime, ended: ColumnElement[bool]
+    ) -> int:
         """In small pieces, so that nobody waits long for the writer."""
         removed = 0
-        while count := await self._store.write(lambda conn: _remove_some(conn, table, moment, before)):
+        while count := await self._store.write(lambda conn: _remove_some(conn, table, moment, before, ended)):
             removed += count
         return removed
 
@@ -157,6 +164,8 @@ class Upkeep:
                 log.info("removed what was old: %s", cleaned)
         except ManyhandsError as error:
             log.warning("cleaning did not work, it is tried again later: %s", error)
+        except Exception:  # border: whatever cannot be removed, the hub goes on
+            log.exception("cleaning did not work, it is tried again later")
 
     def _count(self, event: Event) -> None:
         if event.seq % RENEW_EVERY == 0:
@@ -172,9 +181,11 @@ class Upkeep:
                 log.warning("no further event numbers could be reserved: %s", error)
 
 
-def _remove_some(conn: Connection, table: Table, moment: Column[datetime], before: datetime) -> int:
+def _remove_some(
+    conn: Connection, table: Table, moment: Column[datetime], before: datetime, ended: ColumnElement[bool]
+) -> int:
     """Ids sort by time, so the oldest stand first and no index on the time is needed."""
-    oldest = conn.execute(select(table.c.id, moment).order_by(table.c.id).limit(CHUNK)).all()
+    oldest = conn.execute(select(table.c.id, moment).where(ended).order_by(table.c.id).limit(CHUNK)).all()
     old = [row[0] for row in oldest if row[1] < before]
     if old:
         conn.execute(delete(table).where(table.c.id.in_(old)))
@@ -197,6 +208,16 @@ def _carried(conn: Connection) -> set[str]:
     """The attachments that messages carry."""
     query = select(messages.c.attachments).where(cast(messages.c.attachments, Text) != "[]")
     return {str(one.get("sha256")) for row in conn.execute(query).scalars() for one in row or ()}
+
+
+def _clean_staging(home: Path, now: datetime) -> int:
+    """What backups and restores that were killed have left."""
+    abandoned = (now - _ABANDONED).timestamp()
+    found = [path for pattern in _STAGING for path in home.glob(pattern) if path.is_dir()]
+    old = [path for path in found if path.stat().st_mtime < abandoned]
+    for path in old:
+        shutil.rmtree(path, ignore_errors=True)
+    return len(old)
 
 
 def _clean_results(directory: Path, settings: Settings, now: datetime) -> int:

@@ -10,13 +10,16 @@ import anyio
 import anyio.lowlevel
 import pytest
 from anyio.abc import TaskGroup
+from sqlalchemy import delete
 
+from manyhands.approvals import store as rows
 from manyhands.approvals.service import ApprovalService
 from manyhands.approvals.types import Answer, Approval, ApprovalState, Question
 from manyhands.errors import ConflictError, InvalidError, NotFoundError
 from manyhands.events import Event, EventBus
 from manyhands.settings import Settings
 from manyhands.store.engine import Store
+from manyhands.store.tables import approvals
 from manyhands.testing.clock import FakeClock
 
 pytestmark = pytest.mark.anyio
@@ -197,6 +200,34 @@ async def test_a_question_with_a_shorter_time_expires_first(inbox: Inbox) -> Non
         await inbox.service.answer(ids[0], True)
     assert short.answer is not None
     assert short.answer.state is ApprovalState.EXPIRED
+
+
+@pytest.mark.parametrize("gone", ["row", "table"])
+async def test_an_expiry_that_cannot_be_written_ends_neither_the_inbox_nor_the_waiting(
+    inbox: Inbox, store: Store, monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    def fail(*arguments: object, **options: object) -> bool:
+        raise RuntimeError("no such table")
+
+    async with anyio.create_task_group() as group:
+        first = inbox.asks(group, QUESTION)
+        await inbox.pending()
+        await inbox.clock.someone_sleeps()
+        with monkeypatch.context() as patch:
+            if gone == "row":
+                await store.write(lambda conn: conn.execute(delete(approvals)))
+            else:
+                patch.setattr(rows, "resolve_approval", fail)
+            inbox.clock.advance(61)
+            await first.done.wait()
+        second = inbox.asks(group, QUESTION)
+        await inbox.pending(2)
+        await inbox.clock.someone_sleeps()
+        inbox.clock.advance(61)
+        await second.done.wait()
+    for asker in (first, second):
+        assert asker.answer is not None
+        assert asker.answer.state is ApprovalState.EXPIRED
 
 
 async def _next_expiry(inbox: Inbox) -> float:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 import sqlite3
 import stat
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from manyhands.system import read_lock
 from tests.cli.conftest import CommandLine
 
 
@@ -66,16 +70,48 @@ def test_a_running_daemon_is_started_again_with_what_was_saved(cli: CommandLine,
         cli.ok("down")
 
 
-def test_a_running_daemon_is_back_when_the_restore_fails(
+def test_a_running_daemon_goes_on_when_the_restore_is_refused(
     cli: CommandLine, saved: Path, tmp_path: Path
 ) -> None:
     damaged = tmp_path / "damaged.tar.gz"
     damaged.write_bytes(saved.read_bytes()[:-100])
     cli.ok("up", "--detach", "--port", "0")
     try:
-        ran = cli("restore", str(damaged), "--replace")
-        assert ran.code == 1
-        assert "damaged" in ran.err.splitlines()[-1]
-        assert cli.ok("status", "--json").json["running"] is True
+        before = read_lock(cli.home / "lock")
+        for arguments, why in (((str(damaged), "--replace"), "damaged"), ((str(saved),), "--replace")):
+            ran = cli("restore", *arguments)
+            assert ran.code == 1
+            assert why in ran.err
+        assert before is not None
+        assert read_lock(cli.home / "lock") == before
     finally:
         cli.ok("down")
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from manyhands.backup import restore_backup
+from manyhands.home import Home
+
+Path.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)
+restore_backup(Home(Path(sys.argv[1])), Path(sys.argv[2]), replace=True)
+"""
+
+
+@pytest.mark.parametrize("as_daemon", [False, True])
+def test_a_restore_that_was_killed_is_finished_by_the_next_start(
+    cli: CommandLine, saved: Path, as_daemon: bool
+) -> None:
+    cli.ok("channels", "create", "after")
+    command = [sys.executable, "-c", KILLED, str(cli.home), str(saved)]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    assert not (cli.home / "manyhands.db").exists()
+    if as_daemon:
+        cli.ok("up", "--detach", "--port", "0")
+    try:
+        assert [channel["name"] for channel in cli.ok("channels", "list", "--json").json] == ["before"]
+    finally:
+        if as_daemon:
+            cli.ok("down")
+    assert not list(cli.home.glob(".restore-*"))

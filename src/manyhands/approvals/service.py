@@ -7,6 +7,7 @@ asker's business.
 from __future__ import annotations
 
 import heapq
+import logging
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -20,12 +21,14 @@ from manyhands.approvals import store as rows
 from manyhands.approvals.types import Answer, Approval, ApprovalState, Question, Scope
 from manyhands.approvals.visible import TITLE_LIMIT, bounded, show_detail
 from manyhands.clock import Clock, rfc3339
-from manyhands.errors import ConflictError, InvalidError, NotFoundError, UnavailableError
+from manyhands.errors import ConflictError, InvalidError, ManyhandsError, NotFoundError, UnavailableError
 from manyhands.events import EventBus
 from manyhands.ids import new_id
 from manyhands.paging import DEFAULT_LIMIT, Page, cut_page
 from manyhands.settings import CurrentSettings
 from manyhands.store.engine import Store
+
+log = logging.getLogger(__name__)
 
 WRITE_LIMIT_S = 30.0
 
@@ -190,16 +193,19 @@ class ApprovalService:
         self._sooner.set()
 
     async def _expire(self, approval_id: str) -> None:
-        if approval_id in self._waiting or approval_id in self._left:
-            self._left.discard(approval_id)
-            reason = "Nobody answered in time."
-            expired = Answer(ApprovalState.EXPIRED, reason=reason)
-            try:
-                await self._resolve(approval_id, expired, unless_expired=False)
-            except (
-                UnavailableError
-            ):  # the database cannot be written now; the asker is not kept waiting for it
-                self._hand_over(self._waiting.get(approval_id), expired)
+        """Whatever goes wrong with one question, its asker is not kept waiting and the others expire too."""
+        if approval_id not in self._waiting and approval_id not in self._left:
+            return
+        self._left.discard(approval_id)
+        expired = Answer(ApprovalState.EXPIRED, reason="Nobody answered in time.")
+        try:
+            await self._resolve(approval_id, expired, unless_expired=False)
+            return
+        except ManyhandsError as error:
+            log.warning("%s has expired, which could not be written: %s", approval_id, error)
+        except Exception:  # border: the inbox goes on
+            log.exception("%s has expired, which could not be written", approval_id)
+        self._hand_over(self._waiting.get(approval_id), expired)
 
     def _watch_expiry(self, approval: Approval) -> None:
         if approval.expires_at is not None:

@@ -30,8 +30,8 @@ from manyhands.home import read_bootstrap
 def backup(session: Session, file: str | None, keys: bool, as_json: bool) -> None:
     """Save everything to one file, also while the daemon works.
 
-    The database, settings, stored secrets (encrypted) and large results are in it; what the system's keyring
-    holds stays there.
+    The database, settings, notes, workflows, stored secrets (encrypted) and large results are in it; what the
+    system's keyring holds stays there.
     """
     path = Path(file or _default_name()).expanduser().absolute()
     with Progress(f"saving to {path.name}"):
@@ -66,12 +66,18 @@ def _default_name() -> str:
 def restore(session: Session, file: str, replace: bool, database: str | None, as_json: bool) -> None:
     """Bring a backup back. A running daemon is ended for it and started again at the same address.
 
-    What is there already stays untouched unless --replace is given.
+    What is there already stays untouched unless --replace is given; a backup that is refused ends no daemon.
     """
     from manyhands.backup import restore_backup
 
-    with Progress(f"restoring {Path(file).name}") as progress, _without_daemon(session, database, progress):
-        report = restore_backup(session.home, Path(file).absolute(), database_url=database, replace=replace)
+    with Progress(f"checking {Path(file).name}") as progress:
+        report = restore_backup(
+            session.home,
+            Path(file).absolute(),
+            database_url=database,
+            replace=replace,
+            alone=lambda: _without_daemon(session, database, progress),
+        )
     for remark in report.notes:
         warn(remark)
     if as_json:
@@ -97,6 +103,7 @@ def _without_daemon(session: Session, database: str | None, progress: Progress) 
     address = find_daemon(session.home, {})
     api = session.daemon() if address else None
     if address is None or api is None:
+        progress.title("restoring")
         yield
         return
     _check_database(session, api, database)
