@@ -45,6 +45,8 @@ class AuthorizationServer:
     consents: bool = True
     wants_sign_in: bool = True
     needed_scope: str = "basic"
+    metadata_changes: dict[str, object] = field(default_factory=dict)
+    resource_changes: dict[str, list[str]] = field(default_factory=dict)
     token_arrived: anyio.Event = field(default_factory=anyio.Event)
     token_gate: anyio.Event = field(default_factory=anyio.Event)
     slow_arrived: anyio.Event = field(default_factory=anyio.Event)
@@ -64,7 +66,8 @@ class AuthorizationServer:
     # --- metadata and registration
 
     async def resource(self, _: Request) -> Response:
-        return JSONResponse({"resource": self.mcp, "authorization_servers": [f"{self.url}/as"]})
+        found = {"resource": self.mcp, "authorization_servers": [f"{self.url}/as"]}
+        return JSONResponse({**found, **self.resource_changes})
 
     async def metadata(self, _: Request) -> Response:
         base = f"{self.url}/as"
@@ -78,6 +81,7 @@ class AuthorizationServer:
                 "response_types_supported": ["code"],
                 "code_challenge_methods_supported": ["S256"],
                 "token_endpoint_auth_methods_supported": list(self.methods),
+                **self.metadata_changes,
             }
         )
 

@@ -108,7 +108,7 @@ def test_a_forgotten_session_is_only_stale_once_it_was_one() -> None:
 
 
 def test_an_error_of_the_protocol_is_passed_on() -> None:
-    failure = explain(LOCAL, MCPError(INTERNAL_ERROR, "no thanks"), command(), was_up=False)
+    failure = explain(LOCAL, MCPError(INTERNAL_ERROR, "no thanks."), command(), was_up=False)
     assert "refused the connection: no thanks (-32603)" in failure.text
 
 
@@ -118,6 +118,27 @@ def test_a_remote_server_out_of_reach_is_told_with_its_address() -> None:
     assert failure.text.splitlines()[0] == (
         "Server 'web' could not be reached: ConnectError: refused. (address: http://h/mcp)"
     )
+
+
+@pytest.mark.parametrize(
+    ("reason", "advice"),
+    [
+        ("self-signed certificate", "SSL_CERT_FILE"),
+        ("unable to get local issuer certificate", "SSL_CERT_FILE"),
+        ("Hostname mismatch, certificate is not valid for 'h'.", "not valid for this address"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["http", "sse"])
+def test_a_certificate_that_is_not_accepted_is_what_the_advice_is_about(
+    reason: str, advice: str, kind: str
+) -> None:
+    told = f"ConnectError: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: {reason} (_ssl.c:1000)"
+    error = (
+        MCPError(TRANSPORT_FAILED, told) if kind == "http" else UnavailableError(told, hint="Check the URL.")
+    )
+    hint = explain(REMOTE, error, command(), was_up=False).text.splitlines()[-1]
+    assert advice in hint
+    assert "Check" not in hint
 
 
 def test_what_was_written_instead_of_messages_is_told() -> None:

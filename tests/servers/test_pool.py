@@ -19,7 +19,8 @@ from manyhands.servers.endpoints import ConnectionHooks, ConnectionKey, Limits, 
 from manyhands.servers.pool import IDLE_S, Pool
 from manyhands.servers.transports.types import TransportHandle
 from manyhands.servers.types import ConnectionState, Server, ServerConfig, ServerStatus
-from tests.servers.rig import BOUND, QUICK, Caller, plain, stdio_target
+from manyhands.tools.types import CallContext
+from tests.servers.rig import BOUND, QUICK, Caller, plain, sdk, stdio_target
 
 pytestmark = pytest.mark.anyio
 
@@ -76,7 +77,8 @@ async def pooled(
 async def text(bench: Bench, of: Server, directory: str | None, tool: str) -> str:
     connection = await bench.pool.for_call(of, directory)
     with anyio.fail_after(BOUND):
-        return (await connection.call_tool(tool, {}, Caller())).text
+        caller = Caller(context=CallContext(directory=directory))
+        return (await connection.call_tool(tool, {}, caller)).text
 
 
 async def test_a_server_is_connected_when_it_is_needed() -> None:
@@ -220,6 +222,37 @@ async def test_what_is_known_from_before_saves_the_first_call_from_the_wrong_con
         assert connection.key.root == str(tmp_path)
 
 
+@pytest.mark.parametrize("target", [plain(), sdk(), sdk("--legacy")], ids=["plain", "modern", "legacy"])
+async def test_a_server_that_first_asks_within_a_call_is_told_the_directory_of_that_call(
+    target: Target, tmp_path: Path
+) -> None:
+    async with pooled(lambda _: target) as bench:
+        for name in ("one", "two"):
+            said = json.loads(await text(bench, server(), str(tmp_path / name), "roots"))
+            assert [root["name"] for root in said["roots"]] == [name]
+        assert json.loads(await text(bench, server(), None, "roots")) == {"roots": []}
+
+
+async def test_what_a_shared_connection_was_told_of_a_directory_is_taken_back(tmp_path: Path) -> None:
+    methods = tmp_path / "methods"
+    async with pooled(lambda _: plain("--methods", str(methods))) as bench:
+        await text(bench, server(), str(tmp_path), "roots")
+        await text(bench, server(), None, "echo")
+    asked = [json.loads(line)[0] for line in methods.read_text().splitlines()]
+    first, last = (place for place, method in enumerate(asked) if method == "tools/call")
+    assert "notifications/roots/list_changed" in asked[first:last]
+
+
+async def test_a_shared_connection_is_told_no_directory_while_others_use_it(tmp_path: Path) -> None:
+    async with pooled(lambda _: plain()) as bench:
+        shared = await bench.pool.for_call(server(), str(tmp_path / "one"))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(shared.call_tool, "wait", {}, Caller())
+            await anyio.wait_all_tasks_blocked()
+            assert json.loads(await text(bench, server(), str(tmp_path / "two"), "roots")) == {"roots": []}
+            tasks.cancel_scope.cancel()
+
+
 async def test_connections_of_directories_end_when_nobody_uses_them(tmp_path: Path) -> None:
     async with pooled(lambda _: plain()) as bench:
         await bench.pool.ensure(server())
@@ -242,6 +275,21 @@ async def test_a_connection_in_use_is_not_idle(tmp_path: Path) -> None:
             await bench.pool.sweep()
             assert rooted in bench.pool.all()
             tasks.cancel_scope.cancel()
+
+
+async def test_a_connection_that_tells_of_changes_is_not_idle_until_nobody_wants_to_know(
+    tmp_path: Path,
+) -> None:
+    async with pooled(lambda _: plain()) as bench:
+        rooted = await bench.pool.ensure(server(), str(tmp_path))
+        await rooted.subscribe("note://1")
+        bench.clock.time = 2 * IDLE_S
+        await bench.pool.sweep()
+        assert rooted in bench.pool.all()
+        await rooted.unsubscribe("note://1")
+        bench.clock.time = 4 * IDLE_S
+        await bench.pool.sweep()
+        assert rooted not in bench.pool.all()
 
 
 async def test_a_directory_that_moves_keeps_its_connection(tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ from manyhands.errors import ConflictError, InvalidError, NotFoundError
 from manyhands.secrets import MASK
 from manyhands.servers.types import ServerConfig
 from manyhands.settings import Settings
+from tests.servers.authorization_server import DocsServer, running_authorization_server
 from tests.servers.hubs import bench, shelf, tool
+from tests.servers.sign_ins import browse
 
 pytestmark = pytest.mark.anyio
 
@@ -417,3 +419,19 @@ async def test_two_saves_of_one_server_at_once_end_with_one_connection(tmp_path:
                 tasks.start_soon(hub.service.save, replace(books.config("books"), env={"N": value}))
         (view,) = await hub.service.list()
         assert (await hub.call("mcp__books__pid")).text == str(view.state.pid)
+
+
+# --- signing in
+
+
+@pytest.mark.requirement("L27")
+async def test_what_is_pasted_at_one_server_does_not_finish_the_sign_in_to_another(tmp_path: Path) -> None:
+    async with running_authorization_server(DocsServer) as remote, bench(tmp_path) as hub:
+        docs, other = [
+            (await hub.service.save({"name": name, "transport": "http", "url": remote.mcp})).view.server.id
+            for name in ("docs", "other")
+        ]
+        address = await browse(await hub.service.login(docs))
+        with pytest.raises(InvalidError, match="belongs to another sign-in"):
+            await hub.service.finish_login(None, address, server_id=other)
+        assert (await hub.service.finish_login(None, address, server_id=docs)).ok

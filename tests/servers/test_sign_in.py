@@ -139,6 +139,59 @@ async def test_a_sign_in_that_cannot_be_read_any_more_is_none(
         assert await restarted.is_signed_in(server) is False
 
 
+@pytest.mark.requirement("L27")
+@pytest.mark.parametrize("state_given", [True, False])
+async def test_an_answer_for_one_server_does_not_finish_the_sign_in_to_another(
+    sign_in: SignIn, server: Server, state_given: bool
+) -> None:
+    start = await sign_in.start(server)
+    address, state = await browse(start), start.state if state_given else None
+    with pytest.raises(InvalidError, match="belongs to another sign-in"):
+        await sign_in.finish(state, address, server_id=server.id + 1)
+    assert not await sign_in.is_signed_in(server)
+    await sign_in.finish(state, address, server_id=server.id)
+    assert await sign_in.is_signed_in(server)
+
+
+@pytest.mark.requirement("L27")
+@pytest.mark.parametrize("offered", [None, [], ["plain"]])
+async def test_no_sign_in_begins_where_it_would_not_be_protected(
+    remote: AuthorizationServer, sign_in: SignIn, server: Server, offered: list[str] | None
+) -> None:
+    remote.metadata_changes = {"code_challenge_methods_supported": offered}
+    with pytest.raises(NotAllowedError, match="does not say that it protects sign-ins with PKCE"):
+        await sign_in.start(server)
+    assert sign_in.pending(server.id) is None
+
+
+@pytest.mark.parametrize(
+    ("of_server", "of_resource", "told"),
+    [
+        (
+            {"authorization_endpoint": "javascript:alert(1)"},
+            {},
+            "authorization_endpoint: URL scheme should be",
+        ),
+        ({}, {"authorization_servers": ["file:///etc"]}, "authorization_servers: 0: URL scheme should be"),
+        ({}, {"authorization_servers": ["{url}/elsewhere"]}, r"there is none at .*/elsewhere .HTTP 404"),
+    ],
+)
+async def test_metadata_that_cannot_be_used_is_told_with_what_is_wrong_in_it(
+    remote: AuthorizationServer,
+    sign_in: SignIn,
+    server: Server,
+    of_server: dict[str, object],
+    of_resource: dict[str, list[str]],
+    told: str,
+) -> None:
+    remote.metadata_changes = of_server
+    remote.resource_changes = {
+        name: [value.format(url=remote.url) for value in values] for name, values in of_resource.items()
+    }
+    with pytest.raises(UnavailableError, match=f"cannot be used: {told}"):
+        await sign_in.start(server)
+
+
 async def test_an_answer_works_only_once(sign_in: SignIn, server: Server) -> None:
     start = await sign_in.start(server)
     address = await browse(start)

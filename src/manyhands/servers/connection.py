@@ -18,6 +18,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import (
     ElicitCompleteNotification,
     Implementation,
+    ListRootsResult,
     PromptListChangedNotification,
     PromptReference,
     ResourceListChangedNotification,
@@ -52,13 +53,14 @@ from manyhands.servers.watched import WatchedTransport
 from manyhands.tools.types import Invocation, ToolResult
 
 if TYPE_CHECKING:
-    from mcp.client.session import IncomingMessage
+    from mcp.client.session import ClientRequestContext, IncomingMessage
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Json = Mapping[str, Any]
 
+_TAKE_BACK_S = 5.0
 _LIST_CHANGES = (ToolListChangedNotification, PromptListChangedNotification, ResourceListChangedNotification)
 
 
@@ -88,6 +90,7 @@ class Connection:
         self._watched_resources: set[str] = set()
         self._wants_roots = False
         self._root_told_at: float | None = None
+        self._lent_to: Invocation | None = None
         self._requests = ServerRequests(
             target.name,
             key.root,
@@ -149,8 +152,8 @@ class Connection:
 
     @property
     def in_use(self) -> bool:
-        """Whether somebody waits for an answer."""
-        return len(self._calls) > 0
+        """Whether somebody waits for an answer, or to be told of a change."""
+        return len(self._calls) > 0 or bool(self._watched_resources)
 
     @property
     def wants_roots(self) -> bool:
@@ -168,7 +171,11 @@ class Connection:
         self, name: str, arguments: Json, invocation: Invocation, meta: Json | None = None
     ) -> ToolResult:
         """Call a tool. Every failure is a result; a cancellation is raised, after the server was told."""
-        return await self._tools.call(name, arguments, invocation, meta)
+        try:
+            return await self._tools.call(name, arguments, invocation, meta)
+        finally:
+            if self._lent_to is invocation:
+                await self._take_back()
 
     async def _line(self) -> Upkeep:
         line = self._owner.line or await self._owner.connected(self._target.connect_timeout_s)
@@ -270,7 +277,7 @@ class Connection:
             mode="auto",
             cache=None,
             client_info=Implementation(name="manyhands", version=manyhands.__version__),
-            list_roots_callback=self._requests.list_roots,
+            list_roots_callback=self._list_roots,
             elicitation_callback=self._requests.elicit,
             sampling_callback=self._requests.sample if self._requests.can_sample else None,
             logging_callback=self._requests.log,
@@ -311,6 +318,28 @@ class Connection:
         self.catalogue = replace(catalogue, wants_roots=self._wants_roots)
         self._tell(self._hooks.on_catalogue, self.catalogue)
         self._owner.note_problem(catalogue.problem)
+
+    # Roots. A server may ask for them for the first time within a call on the connection that is everyone's.
+
+    async def _list_roots(self, context: ClientRequestContext) -> ListRootsResult:
+        self._requests.root = self.key.root or self._lent_root()
+        return await self._requests.list_roots(context)
+
+    def _lent_root(self) -> str | None:
+        """The directory of the call that the server asks for, if nobody else could come to see it."""
+        call, line = self._calls.asking(), self._owner.serving
+        if call is None or line is None or call.invocation.context.directory is None:
+            return None
+        if not line.modern:  # such a server may keep the answer, for all that it does on this connection
+            if len(self._calls) > 1:
+                return None
+            self._lent_to = call.invocation
+        return call.invocation.context.directory
+
+    async def _take_back(self) -> None:
+        self._lent_to = None
+        with anyio.move_on_after(_TAKE_BACK_S, shield=True):
+            await self.roots_changed(None)
 
     def _roots_wanted(self) -> None:
         line = self._owner.serving

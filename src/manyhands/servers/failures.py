@@ -29,6 +29,8 @@ _LAST_WORDS = 2000
 _LAST_LINES = 5
 _BY_HAND = "Run the command by hand to see why."
 _LOOK = "Check that it runs and that its address is right."
+_BAD_CERTIFICATE = "CERTIFICATE_VERIFY_FAILED"
+_UNKNOWN_ISSUERS = ("self-signed", "self signed", "unable to get local issuer", "unable to verify the first")
 _CHECK = "Check that this is an MCP server and that its transport is the one it speaks."
 
 Kind = Literal["failed", "hopeless", "needs_auth", "stale"]
@@ -72,6 +74,7 @@ def explain(
     if isinstance(cause, MCPError) and cause.code == STALE_SESSION and was_up:
         return Failure(f"Server {target.name!r} no longer knows our session.", "stale")
     story, hint = _story(target, cause, facts, was_up, timed_out)
+    hint = _certificate_advice(story) or hint
     kind: Kind = "hopeless" if isinstance(cause, NotConfiguredError) else "failed"
     text = "\n".join(part for part in (story, _last_words(facts), hint) if part)
     return Failure(
@@ -118,7 +121,8 @@ def _story(
             f"{_BY_HAND[:-1]}; {log}" if target.is_saved else _BY_HAND,
         )
     if isinstance(cause, MCPError) and not is_connection_error(cause):
-        return f"{name} refused the connection: {cause.message} ({cause.code}). {where}", _CHECK
+        said = cause.message.rstrip(".")
+        return f"{name} refused the connection: {said} ({cause.code}). {where}", _CHECK
     if isinstance(cause, ValidationError):
         return f"{name} answered with something that is not MCP: {_first_fault(cause)}. {where}", _CHECK
     if target.remote:
@@ -130,6 +134,18 @@ def _story(
         f"{name} {what} after {_took(facts) if facts else 'a moment'}. {where}",
         f"{log[0].upper()}{log[1:]}",
     )
+
+
+def _certificate_advice(story: str) -> str | None:
+    """Only OpenSSL's words say what it has against a certificate."""
+    if _BAD_CERTIFICATE not in story:
+        return None
+    if any(words in story for words in _UNKNOWN_ISSUERS):
+        return (
+            "Its certificate is not trusted here. If it is the right server, start the hub with SSL_CERT_FILE"
+            " set to a file of the certificates to trust, with that of its issuer among them."
+        )
+    return "Its certificate is not valid for this address or at this time: correct the one or the other."
 
 
 def _unknown_version(cause: BaseException | None) -> str | None:

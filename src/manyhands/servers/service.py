@@ -286,7 +286,7 @@ class ServerService:
     async def finish_login(self, state: str | None, answer: str, *, server_id: int | None = None) -> Outcome:
         """End a sign-in with the address, or the code, that the browser was sent back with; then connect."""
         pending = self._sign_in.pending(server_id) if server_id is not None and state is None else None
-        done = await self._sign_in.finish(pending.state if pending else state, answer)
+        done = await self._sign_in.finish(pending.state if pending else state, answer, server_id=server_id)
         return await self._connect(done.server_id, anew=True, wait=True)
 
     async def logout(self, server_id: int) -> Outcome:

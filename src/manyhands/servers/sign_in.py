@@ -160,11 +160,15 @@ class SignIn:
         """The sign-in to this server that waits for its person, if one does."""
         return next((p.start for p in self._alive() if p.start.server_id == server_id), None)
 
-    async def finish(self, state: str | None, answer: str) -> SignedIn:
-        """End a sign-in with what the browser brought: the address it was sent back to, or the code alone."""
+    async def finish(self, state: str | None, answer: str, *, server_id: int | None = None) -> SignedIn:
+        """End a sign-in with what the browser brought: the address it was sent back to, or the code alone.
+
+        `server_id`: the server that it must be a sign-in to, where that was said.
+        """
         answers = _parameters(answer)
         pending = self._of_state(state or answers.get("state"))
-        if answers.get("state", pending.start.state) != pending.start.state:
+        strange = server_id is not None and pending.start.server_id != server_id
+        if strange or answers.get("state", pending.start.state) != pending.start.state:
             raise InvalidError(
                 "This address belongs to another sign-in.", hint="Paste the one that this sign-in led to."
             )

@@ -19,8 +19,14 @@ from mcp.client.auth import (
     OAuthFlowError,
     OAuthRegistrationError,
 )
-from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
-from pydantic import AnyUrl, ValidationError
+from mcp.shared.auth import (
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    OAuthToken,
+    ProtectedResourceMetadata,
+)
+from pydantic import AnyUrl, BaseModel, ValidationError
 
 from manyhands.clock import Clock
 from manyhands.errors import (
@@ -33,6 +39,7 @@ from manyhands.errors import (
 from manyhands.servers.sign_in_account import Challenge
 from manyhands.servers.sign_in_http import send, wire_client
 from manyhands.servers.sign_in_store import Grant, renewal_time
+from manyhands.servers.transports.http_client import shown_url
 from manyhands.servers.types import Transport
 
 logger = logging.getLogger(__name__)
@@ -41,6 +48,12 @@ CLIENT_ID = "OAUTH_CLIENT_ID"
 CLIENT_SECRET = "OAUTH_CLIENT_SECRET"  # noqa: S105 (the name of a variable)
 CLIENT_METADATA_URL = "OAUTH_CLIENT_METADATA_URL"
 _STREAM = {"Accept": "text/event-stream"}
+_METADATA: Mapping[str, type[BaseModel]] = {
+    "oauth-protected-resource": ProtectedResourceMetadata,
+    "oauth-authorization-server": OAuthMetadata,
+    "openid-configuration": OAuthMetadata,
+}
+_LONGEST_FAULT = 200
 _MESSAGE = {"Accept": "application/json, text/event-stream"}
 
 
@@ -85,6 +98,7 @@ class Login:
         self._scope = anyio.CancelScope()
         self._callback: Callback | None = None
         self._answered = anyio.Event()
+        self._faults: list[str] = []
 
     @property
     def state(self) -> str:
@@ -136,6 +150,7 @@ class Login:
         holder: list[OAuthClientProvider] = []
 
         async def show(url: str) -> None:
+            self._check_pkce(holder[0].context.oauth_metadata)
             _choose_authentication(holder[0])
             self.url = url
             self.shown.set()
@@ -150,6 +165,15 @@ class Login:
         )
         holder.append(provider)
         return provider
+
+    def _check_pkce(self, metadata: OAuthMetadata | None) -> None:
+        """The specification: without it in the metadata a client must not go on."""
+        if metadata is not None and "S256" not in (metadata.code_challenge_methods_supported or []):
+            raise NotAllowedError(
+                f"The authorization server of {self._request.name!r} does not say that it protects sign-ins"
+                " with PKCE (S256 in code_challenge_methods_supported of its metadata), so none was begun.",
+                hint="Ask whoever runs it to switch that on.",
+            )
 
     async def _wait_for_browser(self) -> AuthorizationCodeResult:
         await self._answered.wait()
@@ -168,10 +192,22 @@ class Login:
             while True:
                 outgoing = await flow.asend(response)
                 response = await (self._try(outgoing) if outgoing is request else send(outgoing))
+                self._note_metadata(response, provider.context.auth_server_url)
         except StopAsyncIteration:
             return
         finally:
             await flow.aclose()
+
+    def _note_metadata(self, response: httpx2.Response, named: str | None) -> None:
+        """Keep what is wrong with it. Only an authorization server that was named must have metadata."""
+        model = _metadata_model(response)
+        if model is None:
+            return
+        if response.status_code == 200 and response.content.lstrip().startswith(b"{"):
+            fault = _metadata_fault(response, model)
+            self._faults = [fault, *self._faults] if fault else []
+        elif model is OAuthMetadata and named is not None:
+            self._faults.append(f"there is none at {_address(response)} (HTTP {response.status_code})")
 
     def _probe(self) -> httpx2.Request:
         if self._request.transport == "sse":
@@ -229,6 +265,11 @@ class Login:
         name = self._request.name
         if isinstance(error, ManyhandsError):
             return error
+        if isinstance(error, OAuthRegistrationError) and self._faults:
+            return UnavailableError(
+                f"The metadata for signing in to {name!r} cannot be used: {self._faults[0]}.",
+                hint="Ask whoever runs the server to correct that.",
+            )
         if isinstance(error, OAuthRegistrationError):
             return NotConfiguredError(
                 f"The authorization server of {name!r} does not let us register: {error}.",
@@ -274,6 +315,27 @@ class KnownBefore:
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         """Likewise."""
+
+
+def _metadata_model(response: httpx2.Response) -> type[BaseModel] | None:
+    """What an answer should hold, if it is one to a search for metadata."""
+    path = response.request.url.path
+    return next((model for place, model in _METADATA.items() if f"/.well-known/{place}" in path), None)
+
+
+def _metadata_fault(response: httpx2.Response, model: type[BaseModel]) -> str | None:
+    """What the SDK passes over without a word."""
+    try:
+        model.model_validate_json(response.content)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = "".join(f"{part}: " for part in fault["loc"])
+        return f"{where}{fault['msg'][:_LONGEST_FAULT]} ({_address(response)})"
+    return None
+
+
+def _address(response: httpx2.Response) -> str:
+    return shown_url(str(response.request.url))
 
 
 def _choose_authentication(provider: OAuthClientProvider) -> None:

@@ -10,6 +10,7 @@ import anyio
 import httpx2
 import pytest
 from mcp import MCPError
+from mcp.types import INVALID_PARAMS, INVALID_REQUEST
 
 from manyhands.errors import UnavailableError
 from manyhands.secrets import HIDDEN, Redactor
@@ -154,6 +155,79 @@ async def test_an_error_page_is_quoted(server: OddServer) -> None:
         with pytest.raises(MCPError, match="HTTP 502: <h1>Bad gateway</h1>") as caught:
             await client.call_tool("status", {"status": 502, "body": "<h1>Bad\n gateway</h1>"})
         assert caught.value.code == TRANSPORT_FAILED
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "code", "told"),
+    [
+        (400, {}, INVALID_REQUEST, 'HTTP 400: {"oops": "no"}.'),
+        (403, {}, INVALID_REQUEST, 'HTTP 403: {"oops": "no"}.'),
+        (418, {}, INVALID_REQUEST, 'HTTP 418: {"oops": "no"}.'),
+        (500, {"retry_after": "2"}, TRANSPORT_FAILED, 'HTTP 500: {"oops": "no"}.'),
+        (
+            429,
+            {"retry_after": "2"},
+            TRANSPORT_FAILED,
+            'HTTP 429: {"oops": "no"}. It wants no more requests for 2 s.',
+        ),
+        (
+            503,
+            {"retry_after": "Wed, 21 Oct 2026 07:28:00 GMT"},
+            TRANSPORT_FAILED,
+            'HTTP 503: {"oops": "no"}. It wants none before Wed, 21 Oct 2026 07:28:00 GMT.',
+        ),
+    ],
+)
+@pytest.mark.parametrize("kind", [JSON, "text/plain"])
+async def test_a_bare_status_fails_its_call_with_what_the_server_said(
+    server: OddServer, status: int, headers: dict[str, str], code: int, told: str, kind: str
+) -> None:
+    transport = HttpTransport(server.url())
+    answer = {"status": status, "body": '{"oops": "no"}', "kind": kind, "headers": headers}
+    async with connected(transport) as client:
+        with pytest.raises(MCPError) as caught:
+            await client.call_tool("status", answer)
+        assert (caught.value.code, caught.value.message) == (code, f"The server answered {told}")
+        assert transport.unauthorized is None
+        assert text(await client.call_tool("echo", {"text": "still here"})) == "still here"
+
+
+async def test_an_error_of_the_protocol_under_a_bad_status_is_passed_on(server: OddServer) -> None:
+    error = f'{{"jsonrpc":"2.0","id":null,"error":{{"code":{INVALID_PARAMS},"message":"size is missing"}}}}'
+    async with connected(HttpTransport(server.url())) as client:
+        with pytest.raises(MCPError, match=r"^size is missing$") as caught:
+            await client.call_tool("status", {"status": 400, "body": error, "kind": JSON})
+        assert caught.value.code == INVALID_PARAMS
+
+
+async def test_what_a_server_says_under_a_bad_status_is_told_without_secrets(server: OddServer) -> None:
+    known = Redactor()
+    known.guard(SECRET)
+    answer = {"status": 403, "body": f"not with {SECRET}", "kind": JSON}
+    async with connected(HttpTransport(server.url(), redactor=known)) as client:
+        with pytest.raises(MCPError, match="HTTP 403: not with") as caught:
+            await client.call_tool("status", answer)
+        assert SECRET not in caught.value.message
+
+
+async def test_a_call_that_needs_more_rights_than_were_granted_asks_for_a_sign_in(server: OddServer) -> None:
+    transport = HttpTransport(server.url())
+    challenge = 'Bearer error="insufficient_scope", scope="write"'
+    answer = {"status": 403, "body": "", "headers": {"www_authenticate": challenge}}
+    async with connected(transport) as client:
+        with pytest.raises(MCPError, match="HTTP 403") as caught:
+            await client.call_tool("status", answer)
+        assert caught.value.code == UNAUTHORIZED
+        assert transport.unauthorized == Unauthorized(403, challenge)
+
+
+async def test_a_server_that_lets_nobody_in_asks_for_a_sign_in(server: OddServer) -> None:
+    transport = HttpTransport(server.url("/forbidden"))
+    told = pytest.RaisesExc(MCPError, match="wants a sign-in .HTTP 403: not for you")
+    with pytest.RaisesGroup(told, flatten_subgroups=True):
+        async with connected(transport):
+            pass
+    assert transport.unauthorized == Unauthorized(403, None)
 
 
 async def test_a_refusal_is_told_with_its_challenge(server: OddServer) -> None:

@@ -16,6 +16,8 @@ from ipaddress import ip_address
 from typing import Any
 
 import httpx2
+from mcp.types import INVALID_REQUEST, METHOD_NOT_FOUND, JSONRPCError
+from pydantic import ValidationError
 
 from manyhands.errors import ManyhandsError
 from manyhands.servers.transports.awaited_answers import AwaitedAnswers, AwaitedEvents, RequestId
@@ -35,10 +37,22 @@ SESSION_HEADER = "mcp-session-id"
 _TIMEOUT = httpx2.Timeout(connect=10.0, read=None, write=30.0, pool=30.0)
 _ONE_WAY_TIMEOUT = httpx2.Timeout(30.0, connect=10.0)
 _FAREWELL_TIMEOUT = httpx2.Timeout(2.0)
-_METHOD_NOT_FOUND = -32601
 _EXCERPT = 200
 # Under these names a request carries the id of the JSON-RPC request in it, or of the one that it cancels.
 _ASKS, _CANCELS = "mcp_asks", "mcp_cancels"
+_METHOD = "mcp_method"
+# Each asks for one thing, which may be forbidden while all else is allowed.
+_SINGLE = frozenset(
+    {
+        "tools/call",
+        "prompts/get",
+        "resources/read",
+        "resources/subscribe",
+        "resources/unsubscribe",
+        "completion/complete",
+    }
+)
+_TOO_MANY, _UNAVAILABLE = 429, 503
 _PIECE = 1024 * 1024
 
 
@@ -97,6 +111,7 @@ class IsolatingClient(httpx2.AsyncClient):
             options["timeout"] = _ONE_WAY_TIMEOUT  # the SDK writes nothing else until it is through
         request = super().build_request(method, url, **options)
         request.extensions |= {_ASKS: body["id"]} if asks else {_CANCELS: _cancelled_id(body)}
+        request.extensions[_METHOD] = body.get("method")
         return request
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
@@ -163,7 +178,7 @@ class IsolatingClient(httpx2.AsyncClient):
 
     async def _examined(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
         """The response; where it is a refusal or a failure, one that says so in JSON-RPC."""
-        if response.status_code in (401, 403):
+        if _wants_sign_in(request, response):
             self._note_refusal(response)
             excerpt = await self._excerpt(response)
             text = f"The server wants a sign-in (HTTP {response.status_code}{excerpt})."
@@ -172,16 +187,21 @@ class IsolatingClient(httpx2.AsyncClient):
             self._listener.stale_session()
             await response.aclose()
             return failure(request, STALE_SESSION, "The server does not know this session any more.", 404)
-        is_json = _content_type(response) == "application/json"
-        if is_json:
+        if _content_type(response) == "application/json":
             await response.aread()
-        elif response.status_code >= 500 or response.status_code == 429:
-            excerpt = await self._excerpt(response)
-            text = f"The server answered HTTP {response.status_code}{excerpt}."
-            return failure(request, TRANSPORT_FAILED, text, response.status_code)
+        if response.status_code >= 400 and not _is_rpc_error(response):
+            return await self._failed(request, response)
         return response
 
+    async def _failed(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
+        status, excerpt = response.status_code, await self._excerpt(response)
+        text = f"The server answered HTTP {status}{excerpt}.{self._hide(_when_again(response))}"
+        return failure(request, _code(status), text, status)
+
     async def _excerpt(self, response: httpx2.Response) -> str:
+        if _is_events(response):  # it may never end
+            await response.aclose()
+            return ""
         try:
             text = self._hide((await response.aread()).decode("utf-8", "replace")).strip()
         except httpx2.StreamError:
@@ -200,7 +220,7 @@ class IsolatingClient(httpx2.AsyncClient):
         body = await response.aread()
         if response.status_code == 400:
             return b"session" in body.lower()
-        return f'"code":{_METHOD_NOT_FOUND}'.encode() not in body.replace(b" ", b"")
+        return f'"code":{METHOD_NOT_FOUND}'.encode() not in body.replace(b" ", b"")
 
 
 class _BoundedBody(httpx2.AsyncByteStream):
@@ -252,6 +272,39 @@ def failure(request: httpx2.Request, code: int, text: str, status: int = 503) ->
     """An HTTP response that fails the JSON-RPC request it answers, and nothing else."""
     error = {"jsonrpc": "2.0", "id": request_id(request), "error": {"code": code, "message": text}}
     return httpx2.Response(status, json=error, request=request)
+
+
+def _wants_sign_in(request: httpx2.Request, response: httpx2.Response) -> bool:
+    """A 403 to one request forbids that request, unless it says that a sign-in would give more rights."""
+    if response.status_code == 403 and request.extensions.get(_METHOD) in _SINGLE:
+        return "insufficient_scope" in response.headers.get("www-authenticate", "")
+    return response.status_code in (401, 403)
+
+
+def _is_rpc_error(response: httpx2.Response) -> bool:
+    """Whether the body is an error that the SDK passes on as it is."""
+    if _content_type(response) != "application/json":
+        return False
+    try:
+        JSONRPCError.model_validate_json(response.content)
+    except ValidationError:
+        return False
+    return True
+
+
+def _code(status: int) -> int:
+    """What a bare HTTP status means for its request: try later, no such thing, or wrong as it is."""
+    if status >= 500 or status == _TOO_MANY:
+        return TRANSPORT_FAILED
+    return METHOD_NOT_FOUND if status == 404 else INVALID_REQUEST
+
+
+def _when_again(response: httpx2.Response) -> str:
+    """`Retry-After` is a number of seconds or a date."""
+    when = response.headers.get("retry-after", "").strip()[:_EXCERPT]
+    if not when or response.status_code not in (_TOO_MANY, _UNAVAILABLE):
+        return ""
+    return f" It wants no more requests for {when} s." if when.isdigit() else f" It wants none before {when}."
 
 
 def _told(error: Exception) -> str:
