@@ -24,9 +24,7 @@ from manyhands.cli.output import print_json, report, warn
 from manyhands.cli.progress import Progress
 from manyhands.cli.session import Session
 from manyhands.cli.terminal import is_terminal, one_line
-from manyhands.secrets.redaction import MASK
 
-ALTERED = re.compile(rf"{MASK}|… \(\d+ characters\)$")
 NOBODY = "there is neither a terminal to ask in nor a daemon whose inbox it could wait in"
 
 
@@ -161,10 +159,12 @@ class Call:
 
 def is_told(given: Any, told: Any) -> bool:
     """Whether an event may tell this argument so: a long one is cut, what looks like a secret is masked."""
+    from manyhands.secrets.redaction import MASK
+
     if told == given:
         return True
     text, whole = (one if isinstance(one, str) else dumps(one, ensure_ascii=False) for one in (told, given))
-    altered = ALTERED.search(text)
+    altered = re.search(rf"{MASK}|… \(\d+ characters\)$", text)
     return altered is not None and whole.startswith(text[: altered.start()])
 
 
