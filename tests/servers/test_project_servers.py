@@ -50,6 +50,13 @@ async def settled(hub: Bench, name: str, status: ServerStatus) -> ServerView:
     return found
 
 
+async def trust(hub: Bench, here: Channel) -> None:
+    """A person trusts the directory instead of answering the question, and its server starts."""
+    await hub.inbox.question()
+    await hub.channels.trust(here.id, True)
+    await settled(hub, "books", ServerStatus.CONNECTED)
+
+
 async def gone(hub: Bench, name: str) -> None:
     """Wait until the server is no longer listed."""
 
@@ -109,9 +116,7 @@ async def test_trusting_the_directory_approves_what_its_file_says_and_distrust_e
     write(project, books=books(tmp_path).entry())
     here = channel(project)
     async with bench(tmp_path, here, watch=True) as hub:
-        await hub.inbox.question()
-        await hub.channels.trust(here.id, True)
-        await settled(hub, "books", ServerStatus.CONNECTED)
+        await trust(hub, here)
         assert hub.inbox.waiting == []
         await hub.channels.trust(here.id, False)
         view = await settled(hub, "books", ServerStatus.DISCONNECTED)
@@ -124,9 +129,7 @@ async def test_trust_is_taken_back_also_from_a_channel_that_does_not_say_it(
     write(project, books=books(tmp_path).entry())
     here = channel(project)
     async with bench(tmp_path, here, watch=True) as hub:
-        await hub.inbox.question()
-        await hub.channels.trust(here.id, True)
-        await settled(hub, "books", ServerStatus.CONNECTED)
+        await trust(hub, here)
         hub.channels.channels[here.id] = here
         await hub.channels.trust(here.id, False)
         view = await settled(hub, "books", ServerStatus.DISCONNECTED)
@@ -186,9 +189,7 @@ async def test_trust_stays_behind_when_a_channel_moves(tmp_path: Path, project: 
         write(directory, **{name: books(tmp_path).entry()})
     here = channel(project)
     async with bench(tmp_path, here, watch=True) as hub:
-        await hub.inbox.question()
-        await hub.channels.trust(here.id, True)
-        await settled(hub, "books", ServerStatus.CONNECTED)
+        await trust(hub, here)
         hub.channels.put(channel(other, trusted=True))
         hub.channels.put(channel(third, id="ch_2"))
         await settled(hub, "later", ServerStatus.DISCONNECTED)

@@ -7,11 +7,12 @@ import base64
 import json
 import logging
 import os
+import secrets
 import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -466,9 +467,22 @@ async def test_a_handshake_that_is_never_answered_can_be_given_up(flags: tuple[s
     assert time.monotonic() - began < WITHIN
 
 
+def with_variable(name: str) -> list[int]:
+    """The processes that have it in their environment, as all that one of them starts have."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if name in process.environ():
+                found.append(process.pid)
+    return found
+
+
 async def test_a_start_that_is_cancelled_leaves_nothing() -> None:
+    mark = f"MARK_{secrets.token_hex(8)}"
+    async with connected(odd_server("--family", env={mark: "1"})):
+        assert len(with_variable(mark)) == 3
     for turns in range(6):
-        transport = odd_server("--stubborn", "--family")
+        transport = odd_server("--stubborn", "--family", env={mark: "1"})
         task = asyncio.ensure_future(transport.__aenter__())
         for _ in range(turns):
             await asyncio.sleep(0)
@@ -478,6 +492,7 @@ async def test_a_start_that_is_cancelled_leaves_nothing() -> None:
         except asyncio.CancelledError:
             continue
         await transport.__aexit__(None, None, None)
+    assert alive(with_variable(mark)) == []
 
 
 async def test_transports_of_one_task_can_be_closed_in_any_order() -> None:

@@ -64,7 +64,7 @@ function* ofServers({ servers }: Seen): Generator<Finding> {
         id: `trust-${server.id}`,
         verdict: "note",
         text: `${server.name} comes from a project that you have not trusted.`,
-        fix: "Answer the question in the inbox, or run `manyhands channels trust` with its directory.",
+        fix: "Answer the question in the inbox, or run: manyhands channels trust, with its directory.",
         to: "/approvals",
         go: "Open approvals",
       };
